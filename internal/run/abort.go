@@ -22,7 +22,7 @@ import (
 type probeRefusal struct{ why *record.Error }
 
 // Error implements error.
-func (r probeRefusal) Error() string { return named(r.why) }
+func (r probeRefusal) Error() string { return errorText(r.why) }
 
 // HopelessError is the reason why a run did not begin: no server can be reached, or none has the model. A retry would fail in the same way.
 type HopelessError struct{ text string }
@@ -30,32 +30,33 @@ type HopelessError struct{ text string }
 // Error implements error.
 func (h HopelessError) Error() string { return h.text }
 
-// knocks is the number of connection attempts to a server that cannot be reached; knockPause is the pause between two of them.
+// connectAttempts is the number of connection attempts to a server that cannot be reached; connectPause is the pause between two of them.
 const (
-	knocks     = 3
-	knockPause = 500 * time.Millisecond
+	connectAttempts = 3
+	connectPause    = 500 * time.Millisecond
 )
 
-// hopeless looks at the result of the probe and returns a HopelessError if the run cannot succeed: no server can be reached, or none has the model. It
+// checkHopeless looks at the result of the probe and returns a HopelessError if the run cannot succeed: no server can be reached, or none has the
+// model. It
 // returns nil if the run may succeed. Only interactive runs fail this early: load on a dead port measures nothing.
-func (o *runResources) hopeless(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, probed error) error {
+func (o *runResources) checkHopeless(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, probed error) error {
 	var refused probeRefusal
 	if !opts.Interactive || cfg.Environment.Timing.NoFailFast || !errors.As(probed, &refused) {
 		return nil
 	}
 	connections := Connections(cfg, nil)
 	connections.Capture = transport.CaptureOff
-	over, _, release, err := carry(cfg, r, connections, userAgent(opts.Version))
+	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
 	if err != nil {
 		return nil // the run itself reports this error
 	}
 	defer release()
 	a := &serverQuestions{runResources: o, cfg: cfg, over: over}
 	switch why := refused.why; {
-	case unreached(why):
-		return a.reach(ctx)
+	case connectionFailed(why):
+		return a.checkReachable(ctx)
 	case why.UnknownModel():
-		return a.offered(ctx, why)
+		return a.checkModelListed(ctx, why)
 	}
 	return nil
 }
@@ -67,38 +68,38 @@ type serverQuestions struct {
 	over protocolClient
 }
 
-// unreached reports whether an error means that the connection failed.
-func unreached(e *record.Error) bool {
+// connectionFailed reports whether an error means that the connection failed.
+func connectionFailed(e *record.Error) bool {
 	return e != nil && (e.Type == transport.ErrConnect || e.Type == transport.ErrDNS)
 }
 
-// reach tries to connect to every server, knocks times in all, and returns nil as soon as one of them can be reached.
-func (a *serverQuestions) reach(ctx context.Context) error {
+// checkReachable tries to connect to every server, connectAttempts times in all, and returns nil as soon as one of them can be reached.
+func (a *serverQuestions) checkReachable(ctx context.Context) error {
 	begun := time.Now()
 	for n := 1; ; n++ {
 		var last *record.Error
 		for url := range a.addresses.list {
 			_, why := a.get(ctx, url, a.addresses.bases[url])
-			if !unreached(why) {
+			if !connectionFailed(why) {
 				return nil
 			}
 			last = why
 		}
-		if n < knocks {
+		if n < connectAttempts {
 			select {
 			case <-ctx.Done():
 				return nil // the caller reports the interruption by the user
-			case <-time.After(knockPause):
+			case <-time.After(connectPause):
 			}
 			continue
 		}
-		return a.dead(n, time.Since(begun), last)
+		return a.unreachableError(n, time.Since(begun), last)
 	}
 }
 
 // get requests a path from the server with the index url.
 func (a *serverQuestions) get(ctx context.Context, url int, path string) (body []byte, why *record.Error) {
-	rec, err := a.executor.aside(ctx, a.over, url, &endpoint.Request{Method: http.MethodGet, Path: path})
+	rec, err := a.executor.roundTrip(ctx, a.over, url, &endpoint.Request{Method: http.MethodGet, Path: path})
 	if err != nil {
 		return nil, nil
 	}
@@ -109,8 +110,8 @@ func (a *serverQuestions) get(ctx context.Context, url int, path string) (body [
 	return body, rec.Error
 }
 
-// dead returns the error that no server can be reached.
-func (a *serverQuestions) dead(tries int, took time.Duration, why *record.Error) error {
+// unreachableError returns the error that no server can be reached.
+func (a *serverQuestions) unreachableError(tries int, took time.Duration, why *record.Error) error {
 	base := a.addresses.bases[0]
 	where := base
 	if more := len(a.addresses.bases) - 1; more > 0 {
@@ -129,11 +130,11 @@ func (a *serverQuestions) dead(tries int, took time.Duration, why *record.Error)
 		{a.cfg.As("endpoint.wait_for_model_timeout") + " 120", "wait for it"},
 		{a.cfg.As("endpoint.urls") + " mock://", "run without a server"},
 	}
-	return HopelessError{fmt.Sprintf("no server at %s: %s\n\n  Nothing was sent; %d attempts in %.1f s.\n\n%s", terminal.Line(where), terminal.Line(said), tries, took.Seconds(), ways(advice))}
+	return HopelessError{fmt.Sprintf("no server at %s: %s\n\n  Nothing was sent; %d attempts in %.1f s.\n\n%s", terminal.Line(where), terminal.Line(said), tries, took.Seconds(), suggestions(advice))}
 }
 
-// ways formats a list of suggestions: what to type and what it does, one per line.
-func ways(list [][2]string) string {
+// suggestions formats a list of suggestions: what to type and what it does, one per line.
+func suggestions(list [][2]string) string {
 	wide := 0
 	for _, one := range list {
 		wide = max(wide, len(one[0]))
@@ -149,12 +150,12 @@ func ways(list [][2]string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// mostOffered is the largest number of models of a server that an error lists.
-const mostOffered = 8
+// maxModelsListed is the largest number of models of a server that an error lists.
+const maxModelsListed = 8
 
-// offered returns an error that lists the models of the server if it does not have the requested one. It returns nil if the server lists that model,
+// checkModelListed returns an error that lists the models of the server if it does not have the requested one. It returns nil if the server lists that model,
 // or lists none.
-func (a *serverQuestions) offered(ctx context.Context, why *record.Error) error {
+func (a *serverQuestions) checkModelListed(ctx context.Context, why *record.Error) error {
 	body, _ := a.get(ctx, 0, a.addresses.bases[0]+modellist.Path)
 	list, err := modellist.Parse(body)
 	model := a.executor.model
@@ -167,7 +168,7 @@ func (a *serverQuestions) offered(ctx context.Context, why *record.Error) error 
 		names = slices.Insert(slices.Delete(names, i, i+1), 0, near)
 	}
 	var b strings.Builder
-	for i, n := range names[:min(len(names), mostOffered)] {
+	for i, n := range names[:min(len(names), maxModelsListed)] {
 		note := ""
 		if i == 0 && n == near {
 			note = "  the nearest"
@@ -177,10 +178,10 @@ func (a *serverQuestions) offered(ctx context.Context, why *record.Error) error 
 		}
 		b.WriteString("\n    " + terminal.Line(n) + note)
 	}
-	if more := len(names) - mostOffered; more > 0 {
+	if more := len(names) - maxModelsListed; more > 0 {
 		fmt.Fprintf(&b, "\n    and %d more", more)
 	}
-	text := fmt.Sprintf("the server has no model %s\n\n  %s serves%s\n\n  %s", model, terminal.Line(a.addresses.bases[0]), b.String(), named(why))
+	text := fmt.Sprintf("the server has no model %s\n\n  %s serves%s\n\n  %s", model, terminal.Line(a.addresses.bases[0]), b.String(), errorText(why))
 	if near != "" {
 		text += "\n\n  try  " + a.cfg.As("models.items") + " " + terminal.Line(near)
 	}

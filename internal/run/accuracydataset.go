@@ -17,10 +17,10 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// openProblems makes one conversation with one request of every problem of a benchmark. Chat endpoints get messages, other types one text.
-func openProblems(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, set *accuracy.Set) (dataset.Dataset, error) {
+// openAccuracyProblems makes one conversation with one request of every problem of a benchmark. Chat endpoints get messages, other types one text.
+func openAccuracyProblems(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, set *accuracy.Set) (dataset.Dataset, error) {
 	assignment := dataset.Assignment{Models: b.Models.Asked(), Strategy: string(b.Models.Strategy), Weights: b.Models.Weights()}
-	o := sourced(ctx, agent, b, b.Dataset(), e, root, synth.Context{}, assignment, nil)
+	o := fileOptions(ctx, agent, b, b.Dataset(), e, root, synth.Context{}, assignment, nil)
 	return custom.Collect(set.Name, o, dataset.Info{Type: "accuracy", Stated: true}, func(l *custom.Loader) error {
 		for i := range set.Problems {
 			l.Add(conversation.Conversation{ID: accuracy.ConversationID(i), Turns: []conversation.Turn{problemTurn(set, &set.Problems[i], e)}})
@@ -64,8 +64,8 @@ func problemTurn(set *accuracy.Set, p *accuracy.Problem, e *endpoint.Endpoint) c
 	return t
 }
 
-// askAll sets the request count of phases without an end to the number of problems, and warns if a phase sends fewer requests than that.
-func askAll(s *load.Scenario, set *accuracy.Set, b *config.Benchmark, warn func(string)) {
+// setRequestCounts sets the request count of phases without an end to the number of problems, and warns if a phase sends fewer requests than that.
+func setRequestCounts(s *load.Scenario, set *accuracy.Set, b *config.Benchmark, warn func(string)) {
 	if set == nil {
 		return
 	}

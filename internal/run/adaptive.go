@@ -32,15 +32,15 @@ type adaptiveComponent struct {
 	layout  artifact.Layout
 	secrets *redact.Secrets
 	log     func(text string, about ...any)
-	phases  map[int]*steeredPhase // by phase index
+	phases  map[int]*adaptivePhase // by phase index
 	order   []adaptive.Origin
 
 	mu  sync.Mutex
 	err error // first error of writing a file
 }
 
-// steeredPhase is the state of one adaptive phase. mu guards the fields below it.
-type steeredPhase struct {
+// adaptivePhase is the state of one adaptive phase. mu guards the fields below it.
+type adaptivePhase struct {
 	of       adaptive.Origin
 	settings adaptive.Settings
 	every    time.Duration
@@ -53,15 +53,15 @@ type steeredPhase struct {
 	window  adaptive.Window
 }
 
-// newSteering makes the component for the adaptive phases of a run; nil if the run has none.
-func newSteering(cfg *config.Benchmark, id string, layout artifact.Layout, secrets *redact.Secrets, log func(string, ...any)) *adaptiveComponent {
-	s := &adaptiveComponent{layout: layout, secrets: secrets, log: log, phases: map[int]*steeredPhase{}}
+// newAdaptiveComponent makes the component for the adaptive phases of a run; nil if the run has none.
+func newAdaptiveComponent(cfg *config.Benchmark, id string, layout artifact.Layout, secrets *redact.Secrets, log func(string, ...any)) *adaptiveComponent {
+	s := &adaptiveComponent{layout: layout, secrets: secrets, log: log, phases: map[int]*adaptivePhase{}}
 	measured := 0
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
 		if p.AdaptiveScale {
 			a := p.Adaptive()
-			one := &steeredPhase{every: a.Window.Duration(), stop: make(chan struct{}), settings: adaptive.Settings{
+			one := &adaptivePhase{every: a.Window.Duration(), stop: make(chan struct{}), settings: adaptive.Settings{
 				Variable: a.Variable, Whole: a.Whole(), Min: a.Min, Max: a.Max, Conditions: rules.Conditions(p), Policy: a.Policy, BaseStep: a.BaseStep,
 				MaxMultiplier: a.MaxMultiplier, StepPercent: a.StepPercent, Least: a.Least, Sustain: a.Sustain.Duration(),
 			}}
@@ -117,7 +117,7 @@ func (s *adaptiveComponent) Observe(row *metric.Row) {
 }
 
 // add adds a finished request to the current window, unless the request was sent before the current load was set.
-func (p *steeredPhase) add(row *metric.Row) {
+func (p *adaptivePhase) add(row *metric.Row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.control == nil {
@@ -164,15 +164,15 @@ func (s *adaptiveComponent) PhaseStart(p *load.PhaseInfo) {
 	one.events = artifact.NewLines(s.layout.AdaptiveEvents(p.Name))
 	now := time.Now()
 	one.mu.Lock()
-	one.control = adaptive.New(one.settings, func(e *adaptive.Event) { s.tell(one, e) })
+	one.control = adaptive.New(one.settings, func(e *adaptive.Event) { s.writeEvent(one, e) })
 	one.window.From = now
 	one.control.Begin(now)
 	one.mu.Unlock()
-	one.loop.Go(func() { s.follow(one) })
+	one.loop.Go(func() { s.assessWindows(one) })
 }
 
-// tell writes an event to the files of the phase.
-func (s *adaptiveComponent) tell(p *steeredPhase, e *adaptive.Event) {
+// writeEvent writes an event to the files of the phase.
+func (s *adaptiveComponent) writeEvent(p *adaptivePhase, e *adaptive.Event) {
 	s.log("adaptive load", "phase", p.of.Phase, "event", e.Name, p.settings.Variable, e.Now(), "reason", e.Reason)
 	line, err := e.JSON(&p.of)
 	if err != nil {
@@ -182,9 +182,9 @@ func (s *adaptiveComponent) tell(p *steeredPhase, e *adaptive.Event) {
 	p.events.Write(s.secrets.JSON(append(line, '\n')))
 }
 
-// follow judges the windows of a phase, one after the other. No window is shorter than the configured length, and the time to sustain a load consists
+// assessWindows judges the windows of a phase, one after the other. No window is shorter than the configured length, and the time to sustain a load consists
 // of whole windows.
-func (s *adaptiveComponent) follow(p *steeredPhase) {
+func (s *adaptiveComponent) assessWindows(p *adaptivePhase) {
 	timer := time.NewTimer(p.every)
 	defer timer.Stop()
 	for {
@@ -201,7 +201,7 @@ func (s *adaptiveComponent) follow(p *steeredPhase) {
 }
 
 // assess judges the window that ends now and changes the load. done is true when the search is over.
-func (s *adaptiveComponent) assess(p *steeredPhase) (done bool) {
+func (s *adaptiveComponent) assess(p *adaptivePhase) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.window
@@ -233,7 +233,7 @@ func (s *adaptiveComponent) PhaseEnd(f *load.PhaseStats) {
 }
 
 // end completes the files of a phase.
-func (s *adaptiveComponent) end(p *steeredPhase, reason string) {
+func (s *adaptiveComponent) end(p *adaptivePhase, reason string) {
 	p.mu.Lock()
 	c := p.control
 	p.mu.Unlock()

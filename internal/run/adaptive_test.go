@@ -22,8 +22,8 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// adaptivePhase is one in which every key says something of its own.
-func adaptivePhase() config.Phase {
+// adaptivePhaseConfig is one in which every key says something of its own.
+func adaptivePhaseConfig() config.Phase {
 	return config.Phase{
 		Name: "main", Kind: config.KindProfiling, Type: config.PhaseConcurrency, Concurrency: ptr(40), Duration: seconds(60), AdaptiveScale: true, AdaptiveSustain: seconds(3),
 		AdaptiveWindow: seconds(2), AdaptiveLeast: ptr(5), AdaptiveVariable: "concurrency", AdaptiveMin: ptr(2.0), AdaptiveMax: ptr(30.0), AdaptiveStrategy: "ramp_until_fail",
@@ -41,14 +41,14 @@ func TestWiringOfAdaptivePhases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := newSteering(cfg, "id", artifact.Layout{}, nil, nil)
+		of := newAdaptiveComponent(cfg, "id", artifact.Layout{}, nil, nil)
 		if of == nil {
 			return fmt.Sprintf("%+v", s.Phases[1].Moving)
 		}
 		one := of.phases[1]
 		return fmt.Sprintf("%+v %v %v %v %v %v %v %+v", one.settings, one.every, s.Phases[1].Moving, s.Phases[1].Concurrency, s.Phases[1].Prefill, s.Phases[1].Rate, s.Phases[1].Users, one.of.ProfilingIndex)
 	}
-	base := wired(adaptivePhase())
+	base := wired(adaptivePhaseConfig())
 	want := "{Variable:concurrency Whole:true Min:2 Max:30 Conditions:[{Metric:request_latency Stat:p95 Op:lt Threshold:9}] Policy:sla_margin BaseStep:6 MaxMultiplier:7 " +
 		"StepPercent:8 Least:5 Sustain:3s} 2s {concurrency 2} 30 0 0 0 0"
 	if base != want {
@@ -71,18 +71,18 @@ func TestWiringOfAdaptivePhases(t *testing.T) {
 		"sla.op":                             func(p *config.Phase) { p.SLA[0].Op = "le" },
 		"sla.threshold":                      func(p *config.Phase) { p.SLA[0].Threshold = 8 },
 	} {
-		p := adaptivePhase()
+		p := adaptivePhaseConfig()
 		change(&p)
 		if got := wired(p); got == base {
 			t.Errorf("%s changes nothing: %s", key, got)
 		}
 	}
-	users := adaptivePhase()
+	users := adaptivePhaseConfig()
 	users.Type, users.Rate, users.Users, users.AdaptiveVariable = config.PhaseUserCentric, ptr(5.0), ptr(50), "users"
 	if got := wired(users); !strings.Contains(got, "{users 2} 40 0 5 30 0") {
 		t.Error(got)
 	}
-	rate := adaptivePhase()
+	rate := adaptivePhaseConfig()
 	rate.Type, rate.Rate, rate.AdaptiveVariable, rate.AdaptiveMin, rate.AdaptiveMax = config.PhasePoisson, ptr(5.5), "request_rate", nil, nil
 	if got := wired(rate); !strings.Contains(got, "Whole:false Min:1 Max:5.5") || !strings.Contains(got, "{request_rate 1} 40 0 5.5 0 0") {
 		t.Error(got)
@@ -110,11 +110,11 @@ func (m *moved) Snapshots() []load.Snapshot {
 func TestSteering(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := &config.Default().Benchmark
-		p := adaptivePhase()
+		p := adaptivePhaseConfig()
 		p.AdaptiveLeast, p.SLA[0] = nil, config.SLAFilter{MetricTag: "error_rate", Stat: "avg", Op: "le", Threshold: 50}
 		cfg.Phases = []config.Phase{{Name: "warmup", Kind: config.KindWarmup}, p}
 		dir, of := t.TempDir(), &moved{}
-		s := newSteering(cfg, "id", artifact.Layout{Dir: dir}, nil, func(string, ...any) {})
+		s := newAdaptiveComponent(cfg, "id", artifact.Layout{Dir: dir}, nil, func(string, ...any) {})
 		s.load = of
 		if n := s.users(1); n != 5 {
 			t.Errorf("%d users", n)
@@ -178,7 +178,7 @@ func readJSON[T any](t *testing.T, path string) (v T) {
 func TestAdaptiveRun(t *testing.T) {
 	dir := t.TempDir()
 	b := whole(dir, "mock://?ttft=5ms&itl=1ms&capacity=2", 0)
-	p := adaptivePhase()
+	p := adaptivePhaseConfig()
 	p.AdaptiveMin, p.AdaptiveMax, p.AdaptiveWindow, p.AdaptiveLeast = nil, ptr(4.0), seconds(1), nil
 	p.SLA[0].Threshold = 1e7
 	b.Phases = []config.Phase{p}

@@ -9,7 +9,7 @@ import (
 // admission is the component that passes finished records to the results while the load runs. It refuses records that arrive after the load.
 type admission struct {
 	passiveComponent
-	gate     *gate
+	gate     *recordGate
 	put      func(*record.Record)
 	meter    *meter // counts the requests in flight; it is started before this component
 	executor *executor

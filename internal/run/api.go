@@ -81,11 +81,11 @@ func (o *runResources) startAPI(ctx context.Context, cfg *config.Benchmark, opts
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", cfg.As("runtime.api_port"), address, err)
 	}
-	say.entrance("API of this run", server.URL()+"/api/progress", guard)
+	say.printAddress("API of this run", server.URL()+"/api/progress", guard)
 	t.failed = server.Failed
 	o.api = t
-	o.held.opened(func() error {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(tuning.ShutdownTimeout.Duration(), stopTime/2))
+	o.untilEnd.opened(func() error {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(tuning.ShutdownTimeout.Duration(), stopLimit/2))
 		defer cancel()
 		return server.Close(limited)
 	})
@@ -160,12 +160,12 @@ func (t *apiState) watch(ctx context.Context) (watched context.Context, end func
 	}
 }
 
-// over publishes the results after the files of the run are written.
-func (t *apiState) over(run *metric.Run) {
+// finish publishes the results after the files of the run are written.
+func (t *apiState) finish(run *metric.Run) {
 	if t == nil {
 		return
 	}
-	r := &api.Results{Status: "complete", Results: final(run)}
+	r := &api.Results{Status: "complete", Results: finalResults(run)}
 	if run.Cancelled {
 		r.Status = "cancelled"
 	}

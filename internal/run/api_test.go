@@ -255,7 +255,7 @@ func TestFinalResults(t *testing.T) {
 	if got := state.outcome(); got.Status != "running" || got.Results != nil {
 		t.Errorf("%+v", got)
 	}
-	state.over(&metric.Run{Profiling: r.Summary(metric.Window{From: 5, To: 9}), Cancelled: true})
+	state.finish(&metric.Run{Profiling: r.Summary(metric.Window{From: 5, To: 9}), Cancelled: true})
 	text, err := json.Marshal(state.outcome())
 	if err != nil {
 		t.Fatal(err)

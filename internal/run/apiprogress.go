@@ -85,22 +85,22 @@ func progressOf(s *load.Snapshot, end *load.PhaseStats, rows [2]int64, now int64
 		Phase: s.Info.Name, Start: wallOf(s.Started), SentEnd: wallOf(s.SentAll), RequestsEnd: wallOf(s.Ended),
 		TotalRequests: positive(s.Phase.Requests), ExpectedSessions: positive(s.Phase.Sessions),
 		Sent: s.Sent, Completed: s.Completed, Cut: s.Cancelled, Errors: s.Errors, SentSessions: s.Sessions, DoneSessions: s.Finished, CutSessions: s.Cut,
-		Turns: some(s.Turns), GoodRecords: rows[0], ErrorRecords: rows[1], LastUpdate: clock.Wall(now),
+		Turns: pointerTo(s.Turns), GoodRecords: rows[0], ErrorRecords: rows[1], LastUpdate: clock.Wall(now),
 	}
 	if d := s.Phase.Duration; d > 0 {
-		p.ExpectedDuration = some(d.Seconds())
+		p.ExpectedDuration = pointerTo(d.Seconds())
 		if s.Phase.Grace >= 0 {
-			p.ExpectedGrace = some(s.Phase.Grace.Seconds())
+			p.ExpectedGrace = pointerTo(s.Phase.Grace.Seconds())
 		}
 	}
 	if s.SentAll != 0 {
-		p.FinalSent, p.FinalSentSessions = some(s.Sent), some(s.Sessions)
+		p.FinalSent, p.FinalSentSessions = pointerTo(s.Sent), pointerTo(s.Sessions)
 	}
 	until := now
 	if end != nil {
 		until = end.Ended
-		p.FinalCompleted, p.FinalCancelled, p.FinalErrors = some(end.Completed), some(end.Cancelled), some(end.Errors)
-		p.FinalDoneSessions, p.FinalCutSessions = some(end.SessionsCompleted), some(end.SessionsCancelled)
+		p.FinalCompleted, p.FinalCancelled, p.FinalErrors = pointerTo(end.Completed), pointerTo(end.Cancelled), pointerTo(end.Errors)
+		p.FinalDoneSessions, p.FinalCutSessions = pointerTo(end.SessionsCompleted), pointerTo(end.SessionsCancelled)
 		p.TimedOut, p.GraceExpired, p.Cancelled = end.TimedOut, end.GraceExpired, end.Interrupted
 	}
 	passed := float64(until-s.Started) / 1e9
@@ -108,11 +108,11 @@ func progressOf(s *load.Snapshot, end *load.PhaseStats, rows [2]int64, now int64
 		return p
 	}
 	records := rows[0] + rows[1]
-	p.RequestsPerSecond, p.RecordsPerSecond = some(float64(s.Completed)/passed), some(float64(records)/passed)
+	p.RequestsPerSecond, p.RecordsPerSecond = pointerTo(float64(s.Completed)/passed), pointerTo(float64(records)/passed)
 	if end != nil {
-		p.RequestsSecondsLeft = some(0.0)
+		p.RequestsSecondsLeft = pointerTo(0.0)
 		if left := end.Completed - records; left <= 0 {
-			p.RecordsSecondsLeft = some(0.0)
+			p.RecordsSecondsLeft = pointerTo(0.0)
 		}
 		return p
 	}
@@ -124,19 +124,19 @@ func progressOf(s *load.Snapshot, end *load.PhaseStats, rows [2]int64, now int64
 		left = min(left, max(0, *d-passed))
 	}
 	if !math.IsInf(left, 1) {
-		p.RequestsSecondsLeft = some(left)
+		p.RequestsSecondsLeft = pointerTo(left)
 	}
 	return p
 }
 
-func some[T any](v T) *T { return &v }
+func pointerTo[T any](v T) *T { return &v }
 
 // wallOf converts an instant of package clock to Unix ns; it returns nil for 0.
 func wallOf(at int64) *int64 {
 	if at == 0 {
 		return nil
 	}
-	return some(clock.Wall(at))
+	return pointerTo(clock.Wall(at))
 }
 
 func positive(n int64) *int64 {
@@ -146,8 +146,8 @@ func positive(n int64) *int64 {
 	return &n
 }
 
-// final returns the results of a finished run.
-func final(run *metric.Run) any {
+// finalResults returns the results of a finished run.
+func finalResults(run *metric.Run) any {
 	records := []map[string]any{}
 	for _, r := range run.Profiling.Shown() {
 		m := map[string]any{"tag": r.Tag, "header": r.Header, "unit": r.Display}

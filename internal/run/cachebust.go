@@ -28,14 +28,14 @@ type cacheBuster struct {
 	cost  int // tokens reserved for a marker
 }
 
-// newBuster returns the cacheBuster of a run, or nil if sessions get no marker. exact = generated texts were shortened to make room for the marker.
-func newBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*cacheBuster, error) {
+// newCacheBuster returns the cacheBuster of a run, or nil if sessions get no marker. exact = generated texts were shortened to make room for the marker.
+func newCacheBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*cacheBuster, error) {
 	target := d.CacheBustTarget()
 	if target == config.CacheBustNone {
 		return nil, nil
 	}
 	b := &cacheBuster{target: target, benchmark: benchmark}
-	if !exact || isolates(target) {
+	if !exact || warmupOnly(target) {
 		return b, nil
 	}
 	words, err := tok()
@@ -46,33 +46,33 @@ func newBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tok
 	return b, nil
 }
 
-// leavesRoom reports whether the texts of the dataset are generated and shortened to make room for the marker: synthetic data, lengths of a trace, or
+// reservesMarker reports whether the texts of the dataset are generated and shortened to make room for the marker: synthetic data, lengths of a trace, or
 // a shared system prompt.
-func leavesRoom(d *config.Dataset, info dataset.Info) bool {
+func reservesMarker(d *config.Dataset, info dataset.Info) bool {
 	format, _ := custom.Find(info.Type)
 	return d.Type == config.DatasetSynthetic || info.Trace && !format.Agents && !format.Columns || d.PrefixPrompts != nil && d.PrefixPrompts.SharedSystemLength > 0
 }
 
-// isolates reports whether only the warm-up gets a marker.
-func isolates(target string) bool { return strings.HasPrefix(target, "warmup_isolation_") }
+// warmupOnly reports whether only the warm-up gets a marker.
+func warmupOnly(target string) bool { return strings.HasPrefix(target, "warmup_isolation_") }
 
-// onSystem reports whether the marker goes into the system message.
-func onSystem(target string) bool {
+// inSystemMessage reports whether the marker goes into the system message.
+func inSystemMessage(target string) bool {
 	return strings.HasPrefix(target, "system_") || target == "warmup_isolation_system"
 }
 
-// suffixed reports whether the marker follows the text.
-func suffixed(target string) bool { return strings.HasSuffix(target, "_suffix") }
+// afterText reports whether the marker follows the text.
+func afterText(target string) bool { return strings.HasSuffix(target, "_suffix") }
 
 // markerText returns the marker of a session: 12 hexadecimal digits of the SHA-256 of the run's id, the pass, the place and the id of the
 // conversation.
 func markerText(target, benchmark string, pass, place int, id string) string {
-	if isolates(target) {
+	if warmupOnly(target) {
 		return "[warmup]\n\n"
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d:%d:%s", benchmark, pass, place, id))
 	rid := "[rid:" + hex.EncodeToString(sum[:6]) + "]"
-	if suffixed(target) {
+	if afterText(target) {
 		return "\n\n" + rid
 	}
 	return rid + "\n\n"
@@ -83,7 +83,7 @@ const markerSamples = 8
 
 // markerCost returns the number of tokens to reserve for a marker: the mean length of markerSamples markers.
 func markerCost(target string, count func(string) int) int {
-	if target == config.CacheBustNone || isolates(target) {
+	if target == config.CacheBustNone || warmupOnly(target) {
 		return 0
 	}
 	total := 0
@@ -93,9 +93,9 @@ func markerCost(target string, count func(string) int) int {
 	return int(math.RoundToEven(float64(total) / markerSamples))
 }
 
-// mark returns the conversation of a session with its marker. Sessions started by other sessions get the marker of the root session that was drawn.
-func (b *cacheBuster) mark(s *load.Session, warmup bool, c *conversation.Conversation) *conversation.Conversation {
-	if b == nil || isolates(b.target) && !warmup {
+// markSession returns the conversation of a session with its marker. Sessions started by other sessions get the marker of the root session that was drawn.
+func (b *cacheBuster) markSession(s *load.Session, warmup bool, c *conversation.Conversation) *conversation.Conversation {
+	if b == nil || warmupOnly(b.target) && !warmup {
 		return c
 	}
 	root := s
@@ -104,8 +104,8 @@ func (b *cacheBuster) mark(s *load.Session, warmup bool, c *conversation.Convers
 	}
 	pass := root.Pass
 	marked := *c
-	if onSystem(b.target) && c.System != "" {
-		marked.System = b.put(c.System, pass, root)
+	if inSystemMessage(b.target) && c.System != "" {
+		marked.System = b.mark(c.System, pass, root)
 		return &marked
 	}
 	marked.Turns = slices.Clone(c.Turns)
@@ -121,26 +121,26 @@ func (b *cacheBuster) mark(s *load.Session, warmup bool, c *conversation.Convers
 		switch t := &beginnings[i]; {
 		case t.RawPayload != nil:
 		case t.RawMessages != nil:
-			t.RawMessages = b.putMessage(t.RawMessages, pass, root, known)
+			t.RawMessages = b.markMessage(t.RawMessages, pass, root, known)
 		default:
-			t.Parts = b.putPart(t.Parts, pass, root)
+			t.Parts = b.markPart(t.Parts, pass, root)
 		}
 	}
 	return &marked
 }
 
-// mostMarkers limits how many markers are tried to find one of the wanted length.
-const mostMarkers = 64
+// maxMarkers limits how many markers are tried to find one of the wanted length.
+const maxMarkers = 64
 
-// put joins a text and the marker.
-func (b *cacheBuster) put(text string, pass int, root *load.Session) string {
+// mark joins a text and the marker.
+func (b *cacheBuster) mark(text string, pass int, root *load.Session) string {
 	join := func(try int) string {
 		id := root.Shape.ID
 		if try > 0 {
 			id += fmt.Sprintf(":%d", try)
 		}
 		m := markerText(b.target, b.benchmark, pass, root.Conversation, id)
-		if suffixed(b.target) {
+		if afterText(b.target) {
 			return text + m
 		}
 		return m + text
@@ -149,7 +149,7 @@ func (b *cacheBuster) put(text string, pass int, root *load.Session) string {
 		return join(0)
 	}
 	want := b.count(text) + b.cost
-	for try := range mostMarkers {
+	for try := range maxMarkers {
 		if joined := join(try); b.count(joined) == want {
 			return joined
 		}
@@ -157,26 +157,26 @@ func (b *cacheBuster) put(text string, pass int, root *load.Session) string {
 	return join(0)
 }
 
-// putPart adds the marker to the first text part, or to the last one if the target is a suffix. It inserts a text part if there is none.
-func (b *cacheBuster) putPart(parts []conversation.Part, pass int, root *load.Session) []conversation.Part {
+// markPart adds the marker to the first text part, or to the last one if the target is a suffix. It inserts a text part if there is none.
+func (b *cacheBuster) markPart(parts []conversation.Part, pass int, root *load.Session) []conversation.Part {
 	at := -1
 	for i := range parts {
-		if parts[i].Kind == conversation.Text && (at < 0 || suffixed(b.target)) {
+		if parts[i].Kind == conversation.Text && (at < 0 || afterText(b.target)) {
 			at = i
 		}
 	}
 	if at < 0 {
-		return append([]conversation.Part{{Kind: conversation.Text, Text: strings.TrimSpace(b.put("", pass, root))}}, parts...)
+		return append([]conversation.Part{{Kind: conversation.Text, Text: strings.TrimSpace(b.mark("", pass, root))}}, parts...)
 	}
 	marked := slices.Clone(parts)
-	marked[at].Text = b.put(parts[at].Text, pass, root)
+	marked[at].Text = b.mark(parts[at].Text, pass, root)
 	return marked
 }
 
-// putMessage adds the marker to the first message of the role that the target names, as text or as a part of a list.
-func (b *cacheBuster) putMessage(messages []json.RawMessage, pass int, root *load.Session, known map[*byte]json.RawMessage) []json.RawMessage {
+// markMessage adds the marker to the first message of the role that the target names, as text or as a part of a list.
+func (b *cacheBuster) markMessage(messages []json.RawMessage, pass int, root *load.Session, known map[*byte]json.RawMessage) []json.RawMessage {
 	roles := []string{"user"}
-	if onSystem(b.target) {
+	if inSystemMessage(b.target) {
 		roles = []string{"system", "user"}
 	}
 	for _, role := range roles {
@@ -190,7 +190,7 @@ func (b *cacheBuster) putMessage(messages []json.RawMessage, pass int, root *loa
 			if marked[i] = known[&raw[0]]; marked[i] != nil {
 				return marked
 			}
-			content, ok := b.putContent(m["content"], pass, root)
+			content, ok := b.markContent(m["content"], pass, root)
 			if !ok {
 				return messages
 			}
@@ -219,22 +219,22 @@ func withMember(object json.RawMessage, key string, value json.RawMessage) json.
 	return object
 }
 
-// putContent adds the marker to the content of a message. It returns false if the content is neither a text nor a list of parts.
-func (b *cacheBuster) putContent(content json.RawMessage, pass int, root *load.Session) (json.RawMessage, bool) {
+// markContent adds the marker to the content of a message. It returns false if the content is neither a text nor a list of parts.
+func (b *cacheBuster) markContent(content json.RawMessage, pass int, root *load.Session) (json.RawMessage, bool) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
-		marked, err := json.Marshal(b.put(text, pass, root))
+		marked, err := json.Marshal(b.mark(text, pass, root))
 		return marked, err == nil
 	}
 	var parts []json.RawMessage
 	if json.Unmarshal(content, &parts) != nil {
 		return nil, false
 	}
-	part, err := json.Marshal(map[string]string{"type": "text", "text": strings.TrimSpace(b.put("", pass, root))})
+	part, err := json.Marshal(map[string]string{"type": "text", "text": strings.TrimSpace(b.mark("", pass, root))})
 	if err != nil {
 		return nil, false
 	}
-	if suffixed(b.target) {
+	if afterText(b.target) {
 		parts = append(parts, part)
 	} else {
 		parts = append([]json.RawMessage{part}, parts...)

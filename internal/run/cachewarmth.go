@@ -19,12 +19,14 @@ import (
 
 const (
 	otherTraffic = 0.25 // largest relative difference between the prompt tokens of the server and of the run; above it, other clients used the server
-	mostSiblings = 50   // largest number of neighbouring directories that are searched
+	maxSiblings  = 50   // largest number of neighbouring directories that are searched
 )
 
 // newPrefixes makes the collector of prompts. The telemetry must start before the first request.
 func (o *runResources) newPrefixes() *metric.Prefixes {
-	return metric.NewPrefixes(func() bool { return o.watched != nil && o.watched.servers != nil && o.watched.servers.CountsCache() })
+	return metric.NewPrefixes(func() bool {
+		return o.exporters != nil && o.exporters.servers != nil && o.exporters.servers.CountsCache()
+	})
 }
 
 // cacheUse returns what is known about the server's prefix cache: from the usage in the answers, else from the server's counters. If the server
@@ -35,7 +37,7 @@ func (o *runResources) cacheUse(cfg *config.Benchmark, opts *Options, window met
 	}
 	u := o.prefixes.Use()
 	if o.prefixes.Tokens() > 0 {
-		o.watched.cacheCounters(&u, o.prefixes.Tokens(), window)
+		o.exporters.cacheCounters(&u, o.prefixes.Tokens(), window)
 	}
 	if u.CacheSource == "" {
 		u = metric.CacheUse{EarlierRun: earlierRun(cfg, opts)}
@@ -69,7 +71,7 @@ func (w *exporterCollection) cacheCounters(u *metric.CacheUse, tokens float64, w
 // new prompts or empties the cache.
 func earlierRun(cfg *config.Benchmark, opts *Options) string {
 	bust := cfg.Dataset().CacheBustTarget()
-	if bust != config.CacheBustNone && !isolates(bust) || cfg.Endpoint.ResetKVCache != nil {
+	if bust != config.CacheBustNone && !warmupOnly(bust) || cfg.Endpoint.ResetKVCache != nil {
 		return ""
 	}
 	for _, u := range cfg.Endpoint.URLs {
@@ -97,7 +99,7 @@ func earlierRun(cfg *config.Benchmark, opts *Options) string {
 	return ""
 }
 
-// siblings returns the directory with the previous results of dir, and the first mostSiblings directories next to dir.
+// siblings returns the directory with the previous results of dir, and the first maxSiblings directories next to dir.
 func siblings(dir string) []string {
 	list := []string{artifact.Previous(dir)}
 	dir, err := filepath.Abs(dir)
@@ -110,7 +112,7 @@ func siblings(dir string) []string {
 		if e.IsDir() && path != dir && path != artifact.Previous(dir) {
 			list = append(list, path)
 		}
-		if len(list) > mostSiblings {
+		if len(list) > maxSiblings {
 			break
 		}
 	}

@@ -49,11 +49,11 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	return f, nil
 }
 
-// countedConversations is the approximate number of conversations whose tokens are counted for the mean.
-const countedConversations = 500
+// sampledConversations is the approximate number of conversations whose tokens are counted for the mean.
+const sampledConversations = 500
 
-// madeTokens limits how many tokens are generated and counted for the mean.
-var madeTokens = 2_000_000
+// maxSampledTokens limits how many tokens are generated and counted for the mean.
+var maxSampledTokens = 2_000_000
 
 // countPrompts sets the mean tokens per prompt. It samples the whole dataset; where texts must be generated in order, it takes the first
 // conversations.
@@ -63,7 +63,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 		return err
 	}
 	n, tokens, all := 0, 0, dataset.All(r.data)
-	step, made := max(1, all/countedConversations), false
+	step, made := max(1, all/sampledConversations), false
 	if all > 0 {
 		_, written := r.data.Draft(0)
 		made = !written
@@ -72,7 +72,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 		step = 1
 	}
 	for i := 0; i < all; i += step {
-		if made && (i == countedConversations || tokens > madeTokens) {
+		if made && (i == sampledConversations || tokens > maxSampledTokens) {
 			f.First = i
 			break
 		}
@@ -81,7 +81,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 		}
 		c := r.data.Conversation(dataset.Nth(i, r.data.Len()))
 		for k := range c.Turns {
-			req, err := alone(r.codec, c, k)
+			req, err := encodeAlone(r.codec, c, k)
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
@@ -109,9 +109,9 @@ func checkMachine(cfg *config.Benchmark, r *runPlan, warn func(string)) error {
 	}
 	connections := Connections(cfg, warn)
 	if err := connections.Check(); err != nil {
-		return inWords(cfg, err)
+		return spellSetting(cfg, err)
 	}
-	warnings, err := machineBudget().check(r.scenario, addresses.list, connections.Reuse, cfg.As)
+	warnings, err := machineLimits().check(r.scenario, addresses.list, connections.Reuse, cfg.As)
 	for _, w := range warnings {
 		warn(w)
 	}

@@ -38,8 +38,8 @@ type closing struct {
 // Stop implements component.
 func (c closing) Stop(context.Context) error { return c.close() }
 
-// stopTime is the time limit for stopping a component. A component that takes longer is abandoned and reported.
-const stopTime = 10 * time.Second
+// stopLimit is the time limit for stopping a component. A component that takes longer is abandoned and reported.
+const stopLimit = 10 * time.Second
 
 // components is a list that is started in order and stopped in the opposite order. It is not safe for concurrent use.
 type components struct {
@@ -73,7 +73,7 @@ func (c *components) phaseEnd(f *load.PhaseStats) {
 	}
 }
 
-// stop stops all components that run and returns their errors. Each gets stopTime, even if the context of the run has ended; unhurried components get
+// stop stops all components that run and returns their errors. Each gets stopLimit, even if the context of the run has ended; unhurried components get
 // as long as they need.
 func (c *components) stop(ctx context.Context) error {
 	var errs []error
@@ -89,7 +89,7 @@ func (c *components) stop(ctx context.Context) error {
 }
 
 func stopOne(ctx context.Context, one component) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- one.Stop(ctx) }()
@@ -97,6 +97,6 @@ func stopOne(ctx context.Context, one component) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("%T did not stop within %v", one, stopTime)
+		return fmt.Errorf("%T did not stop within %v", one, stopLimit)
 	}
 }

@@ -42,7 +42,7 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 	case config.DatasetSynthetic:
 		return openSynthetic(ctx, b, d, e, root, around, assignment, tok)
 	case config.DatasetFile:
-		o := sourced(ctx, agent, b, d, e, root, around, assignment, tok)
+		o := fileOptions(ctx, agent, b, d, e, root, around, assignment, tok)
 		if say != nil {
 			reading, done := say.reading(d.Path)
 			defer done()
@@ -50,7 +50,7 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 		}
 		return custom.Open(d.Path, o)
 	case config.DatasetPublic:
-		o := public.Options{Options: sourced(ctx, agent, b, d, e, root, around, assignment, tok), Count: counter(tok)}
+		o := public.Options{Options: fileOptions(ctx, agent, b, d, e, root, around, assignment, tok), Count: counter(tok)}
 		return openPublic(ctx, b, d, o, say)
 	}
 	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
@@ -143,12 +143,12 @@ func openSynthetic(ctx context.Context, b *config.Benchmark, d *config.Dataset, 
 		return nil, err
 	}
 	o.Special = tok.NumSpecialAdded()
-	if cost := markerCost(d.CacheBustTarget(), tok.Count); onSystem(d.CacheBustTarget()) && (around.System != "" || around.SharedSystem > 0) {
+	if cost := markerCost(d.CacheBustTarget(), tok.Count); inSystemMessage(d.CacheBustTarget()) && (around.System != "" || around.SharedSystem > 0) {
 		if around.SharedSystem > 0 {
 			o.Context.SharedSystem = max(1, around.SharedSystem-cost)
 		}
 	} else {
-		o.FirstTurnCost, o.CostLast = cost, suffixed(d.CacheBustTarget())
+		o.FirstTurnCost, o.CostLast = cost, afterText(d.CacheBustTarget())
 	}
 	if b.Tokenizer.ApplyChatTemplate && e.SystemMessage {
 		o.Template = results.TemplateCost(tok)
@@ -227,8 +227,8 @@ func corpusFor(tok *tokenizer.Tokenizer, p *config.Prompts, root *rng.Root) (*sy
 	return synth.NewCorpus(tok)
 }
 
-// sourced returns the options for data that come from a file or a published set.
-func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
+// fileOptions returns the options for data that come from a file or a published set.
+func fileOptions(ctx context.Context, agent string, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root, around synth.Context, assignment dataset.Assignment,
 	open func() (*tokenizer.Tokenizer, error)) custom.Options {
 	var tok *tokenizer.Tokenizer
 	o := custom.Options{
@@ -248,13 +248,13 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 		},
 		Separator: func() *int32 { return separator(tok) },
 	}
-	if target := d.CacheBustTarget(); target != config.CacheBustNone && !isolates(target) {
+	if target := d.CacheBustTarget(); target != config.CacheBustNone && !warmupOnly(target) {
 		o.Marker = sync.OnceValues(func() (system, text int) {
 			words, err := open()
 			switch {
 			case err != nil: // the function that makes the text reports this error
 				return 0, 0
-			case onSystem(target) && (around.System != "" || around.SharedSystem > 0):
+			case inSystemMessage(target) && (around.System != "" || around.SharedSystem > 0):
 				return markerCost(target, words.Count), 0
 			}
 			return 0, markerCost(target, words.Count)
@@ -271,7 +271,7 @@ func sourced(ctx context.Context, agent string, b *config.Benchmark, d *config.D
 		ms := float64(*d.InterTurnDelayCap) * 1000
 		o.DelayCap = &ms
 	}
-	o.Agents, o.Join, o.Columnar, o.MaxContext = agents(b, d), joins(b), columnar(b, d), config.Value(d.MaxContextLength)
+	o.Agents, o.Join, o.Columnar, o.MaxContext = agentOptions(b, d), joinOptions(b), columnOptions(b, d), config.Value(d.MaxContextLength)
 	if p := b.Profiling(); p != nil && p.Type == config.PhaseFixedSchedule {
 		o.Limits.Start, o.Limits.End = milliseconds(p.StartOffset), milliseconds(p.EndOffset)
 	}

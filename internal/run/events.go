@@ -17,19 +17,19 @@ var levels = map[string]slog.Level{
 	"WARNING": slog.LevelWarn, "SUCCESS": slog.LevelWarn + 1, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError + 4,
 }
 
-// heldEvents is the largest part of the log that waits in memory for its file, in bytes. Only a broken start logs more.
-const heldEvents = 1 << 20
+// maxWaiting is the largest part of the log that waits in memory for its file, in bytes. Only a broken start logs more.
+const maxWaiting = 1 << 20
 
-// events receives the lines of the log. It writes them to the log file, which is opened late, and with -v to the error stream at once.
-type events struct {
-	mu   sync.Mutex
-	held bytes.Buffer // lines logged before the file was open
-	file io.Writer    // nil = not open yet
-	live io.Writer    // nil = lines are not shown
+// logBuffer receives the lines of the log. It writes them to the log file, which is opened late, and with -v to the error stream at once.
+type logBuffer struct {
+	mu      sync.Mutex
+	waiting bytes.Buffer // lines logged before the file was open
+	file    io.Writer    // nil = not open yet
+	live    io.Writer    // nil = lines are not shown
 }
 
 // Write implements io.Writer for one line.
-func (e *events) Write(line []byte) (int, error) {
+func (e *logBuffer) Write(line []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.live != nil {
@@ -38,19 +38,19 @@ func (e *events) Write(line []byte) (int, error) {
 	if e.file != nil {
 		return e.file.Write(line)
 	}
-	if e.held.Len() < heldEvents {
-		e.held.Write(line)
+	if e.waiting.Len() < maxWaiting {
+		e.waiting.Write(line)
 	}
 	return len(line), nil
 }
 
-// into sets the log file and writes the earlier lines to it.
-func (e *events) into(file io.Writer) {
+// openFile sets the log file and writes the earlier lines to it.
+func (e *logBuffer) openFile(file io.Writer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.file = file
-	_, _ = file.Write(e.held.Bytes())
-	e.held.Reset()
+	_, _ = file.Write(e.waiting.Bytes())
+	e.waiting.Reset()
 }
 
 // logDataset logs the size and origin of the dataset.

@@ -14,7 +14,7 @@ func logged(t *testing.T, level string) (screen, file string) {
 	var err, log bytes.Buffer
 	say := newReporter(t.Context(), level, &Options{Err: &err, Notes: []string{"a note before"}, Warnings: []string{"a warning before"}}, new(config.Benchmark))
 	say.warn("an early warning")
-	say.into(&log, "a.log")
+	say.openFile(&log, "a.log")
 	say.note("a %s", "note")
 	say.log.Debug("a detail")
 	return err.String(), log.String()

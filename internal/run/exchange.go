@@ -27,25 +27,25 @@ type exchange interface {
 	Drop()
 }
 
-// overHTTP sends requests over HTTP/1.1 or HTTP/2, as its client is configured.
-type overHTTP struct{ *transport.Client }
+// httpClient sends requests over HTTP/1.1 or HTTP/2, as its client is configured.
+type httpClient struct{ *transport.Client }
 
-var _ protocolClient = overHTTP{}
+var _ protocolClient = httpClient{}
 
 // Prepare implements protocolClient.
-func (h overHTTP) Prepare(ctx context.Context, r *transport.Request) exchange {
+func (h httpClient) Prepare(ctx context.Context, r *transport.Request) exchange {
 	return h.Client.Prepare(ctx, r)
 }
 
-// grpc sends requests over gRPC.
-type grpc struct{ *rpc.Client }
+// grpcClient sends requests over gRPC.
+type grpcClient struct{ *rpc.Client }
 
-var _ protocolClient = grpc{}
+var _ protocolClient = grpcClient{}
 
 // Prepare implements protocolClient.
-func (g grpc) Prepare(ctx context.Context, r *transport.Request) exchange {
+func (g grpcClient) Prepare(ctx context.Context, r *transport.Request) exchange {
 	return g.Client.Prepare(ctx, r)
 }
 
-// overGRPC reports whether the requests of a run go over gRPC.
-func overGRPC(b *config.Benchmark) bool { return b.Endpoint.Transport == "grpc" }
+// usesGRPC reports whether the requests of a run go over gRPC.
+func usesGRPC(b *config.Benchmark) bool { return b.Endpoint.Transport == "grpc" }

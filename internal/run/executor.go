@@ -18,20 +18,20 @@ import (
 // executor executes requests: it encodes turns, sends them, and reads as much of the answers as the load needs. It stores what later turns need of an
 // answer and passes the finished records on.
 type executor struct {
-	data      *preparedStore
-	inputs    *inputsWriter // writer of inputs.json; nil = there is no such file
-	bust      *cacheBuster  // adds markers to sessions; nil = sessions get none
-	codec     endpoint.Codec
-	headers   transport.HeaderSet
-	framing   framing.Format // of answers that stream; nil = server-sent events
-	carrier   protocolClient
-	addresses *addresses
-	model     string               // model of turns that name none
-	put       func(*record.Record) // passes a record to the pipeline
-	flights   flightObserver       // nil = no observer
-	pulse     *stallDetector       // nil = servers are not watched for stalls
-	watcher   Watcher              // nil = no watcher
-	timeout   time.Duration        // limit for all follow-ups of a request together; 0 = none
+	data        *preparedStore
+	inputs      *inputsWriter // writer of inputs.json; nil = there is no such file
+	cacheBuster *cacheBuster  // adds markers to sessions; nil = sessions get none
+	codec       endpoint.Codec
+	headers     transport.HeaderSet
+	framing     framing.Format // of answers that stream; nil = server-sent events
+	carrier     protocolClient
+	addresses   *addresses
+	model       string               // model of turns that name none
+	put         func(*record.Record) // passes a record to the pipeline
+	flights     flightObserver       // nil = no observer
+	stalls      *stallDetector       // nil = servers are not watched for stalls
+	watcher     Watcher              // nil = no watcher
+	timeout     time.Duration        // limit for all follow-ups of a request together; 0 = none
 
 	// dialLate connects when the request is due instead of before it: if every request has its own connection, the time to connect is part of the
 	// measurement.
@@ -69,7 +69,7 @@ func (e *executor) session(s *load.Session, warmup bool) *session {
 	if s.State == nil {
 		ses := e.data.session(s.Conversation)
 		ses.from = s.From
-		if marked := e.bust.mark(s, warmup, ses.conversation); marked != ses.conversation {
+		if marked := e.cacheBuster.markSession(s, warmup, ses.conversation); marked != ses.conversation {
 			ses.conversation, ses.first, ses.marked = marked, nil, true
 		}
 		ses.replies = make([]endpoint.Memory, s.Turns) // the length is fixed: forks read the list while later turns write to it
@@ -205,8 +205,8 @@ func (a *armedRequest) Fire(issue load.Issue) {
 	if a.flights != nil {
 		a.flights.Enter()
 	}
-	if a.pulse != nil {
-		a.pulse.Enter()
+	if a.stalls != nil {
+		a.stalls.Enter()
 	}
 	if a.followed() {
 		a.watcher.Sent(a.id, clock.Wall(issue.At))
@@ -232,7 +232,7 @@ func (a *armedRequest) followed() bool { return a.watcher != nil && !a.request.P
 // Wait implements load.ArmedRequest.
 func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
 	if a.followed() {
-		firstToken = a.tellFirst(firstToken)
+		firstToken = a.reportFirstToken(firstToken)
 	}
 	rec := &record.Record{Meta: a.meta(), Intended: a.issue.Intended, Issued: a.issue.At}
 	switch {
@@ -249,11 +249,11 @@ func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
 		}
 	}
 	out := a.outcome(rec)
-	a.remember(rec)
+	a.storeReply(rec)
 	if a.reading != nil {
 		rec.Reading = a.reading
 	}
-	a.beat(rec)
+	a.updateStalls(rec)
 	if a.followed() {
 		a.watcher.Ended(a.id, rec.End+rec.WallOffset)
 	}
@@ -264,8 +264,8 @@ func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
 	return out
 }
 
-// tellFirst returns a function that reports the first content to the watcher and then to the load.
-func (a *armedRequest) tellFirst(firstToken func(at int64)) func(at int64) {
+// reportFirstToken returns a function that reports the first content to the watcher and then to the load.
+func (a *armedRequest) reportFirstToken(firstToken func(at int64)) func(at int64) {
 	return func(at int64) {
 		a.watcher.First(a.id, clock.Wall(a.clock()))
 		firstToken(at)
@@ -305,7 +305,7 @@ func (a *armedRequest) meta() record.Meta {
 // read returns the decoder of the answer; it is created at the first call.
 func (a *armedRequest) read() *endpoint.Reading {
 	if a.reading == nil {
-		a.reading = endpoint.NewReading(a.codec, a.remembers())
+		a.reading = endpoint.NewReading(a.codec, a.needsReply())
 	}
 	return a.reading
 }
@@ -315,8 +315,8 @@ func (a *armedRequest) read() *endpoint.Reading {
 func (a *armedRequest) watch(firstToken func(at int64)) transport.OnMessage {
 	waiting, format := a.firstToken, framing.OrSSE(a.framing)
 	return func(all []record.Message) *record.Error {
-		if a.pulse != nil {
-			a.pulse.event(all[len(all)-1].At)
+		if a.stalls != nil {
+			a.stalls.received(all[len(all)-1].At)
 		}
 		if waiting {
 			content, failure := a.read().Content(all)
@@ -335,16 +335,16 @@ func (a *armedRequest) watch(firstToken func(at int64)) transport.OnMessage {
 	}
 }
 
-// beat reports the end of a request to the stall detector.
-func (a *armedRequest) beat(rec *record.Record) {
-	p := a.pulse
+// updateStalls reports the end of a request to the stall detector.
+func (a *armedRequest) updateStalls(rec *record.Record) {
+	p := a.stalls
 	if p == nil {
 		return
 	}
 	if len(rec.Messages) > 0 {
-		p.first(rec.Messages[0].At - rec.Start)
+		p.firstWait(rec.Messages[0].At - rec.Start)
 	} else if rec.Error != nil && rec.Cut == "" && rec.Error.Type != transport.ErrTimeout && a.formatError == nil {
-		p.event(rec.End) // an answer with an error status is an event, too
+		p.received(rec.End) // an answer with an error status is an event, too
 	}
 	p.Leave()
 }
@@ -401,15 +401,15 @@ func noConnection(rec *record.Record) bool {
 	return false
 }
 
-// remembers reports whether a later turn of the session, or of a fork of it, sends the answer again.
-func (a *armedRequest) remembers() bool {
+// needsReply reports whether a later turn of the session, or of a fork of it, sends the answer again.
+func (a *armedRequest) needsReply() bool {
 	s, turn := a.request.Session, a.request.Turn
 	return a.replies && (turn+1 < s.Turns || s.Shape.Forks(turn)) && a.session.conversation.Live()
 }
 
-// remember stores what later turns need of the answer.
-func (a *armedRequest) remember(rec *record.Record) {
-	if a.remembers() {
+// storeReply stores what later turns need of the answer.
+func (a *armedRequest) storeReply(rec *record.Record) {
+	if a.needsReply() {
 		a.session.replies[a.request.Turn] = a.read().Memory(rec)
 	}
 }

@@ -98,11 +98,11 @@ func (w *exporterCollection) secure() (func(address string) *tls.Config, error) 
 	o := Connections(w.cfg, nil)
 	own, err := o.SideTLS(true)
 	if err != nil {
-		return nil, inWords(w.cfg, err)
+		return nil, spellSetting(w.cfg, err)
 	}
 	other, err := o.SideTLS(false)
 	if err != nil {
-		return nil, inWords(w.cfg, err)
+		return nil, spellSetting(w.cfg, err)
 	}
 	servers := map[string]bool{}
 	for _, raw := range w.urls {
@@ -294,14 +294,14 @@ func (w *exporterCollection) finish(ctx context.Context) {
 		return
 	}
 	if flush := w.cfg.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() {
-		w.readOn(ctx, flush)
+		w.readLateCounts(ctx, flush)
 	}
 	w.servers.Once(ctx, w.cfg.Environment.Server.ScrapeTimeout.Duration())
 	w.servers.Stop()
 }
 
-// readOn keeps reading until servers have published late counts. Simulated servers have done so when they report that no request is running.
-func (w *exporterCollection) readOn(ctx context.Context, flush time.Duration) {
+// readLateCounts keeps reading until servers have published late counts. Simulated servers have done so when they report that no request is running.
+func (w *exporterCollection) readLateCounts(ctx context.Context, flush time.Duration) {
 	limited, cancel := context.WithTimeout(ctx, flush)
 	defer cancel()
 	if !w.simulated() {

@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// kindsTold is the number of distinct errors that one line lists.
-const kindsTold = 3
+// maxErrorKinds is the number of distinct errors that one line lists.
+const maxErrorKinds = 3
 
 // reportFailure prints one line on the error stream that says why a run has no result. The report has the details but may go elsewhere. reported: the
 // report follows on the same screen, so only the log gets the line. ended: an error ended the run; it is the cause, and the caller prints it.
@@ -38,7 +38,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 	if n := templateFailures; n > 0 {
 		say.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens count the texts only", as("tokenizer.apply_chat_template"), n))
 	}
-	if text := complaint(run.Profiling); text != "" && (!ended || run.Profiling.Failed > 0) {
+	if text := failureReason(run.Profiling); text != "" && (!ended || run.Profiling.Failed > 0) {
 		fail(text)
 	}
 }
@@ -58,22 +58,22 @@ func threshold(phases []*load.PhaseStats, as string) string {
 func unreachable(u *load.UnreachableError, s *metric.Summary, as string) string {
 	text := fmt.Sprintf("no connection to the server could be made from %.1f s on, %d times in a row for %.1f s", u.At.Seconds(), u.Failures, u.For.Seconds())
 	if len(s.Errors) > 0 {
-		text += " (" + named(&s.Errors[0].Error) + ")"
+		text += " (" + errorText(&s.Errors[0].Error) + ")"
 	}
 	return text + "; " + as + " continues anyway"
 }
 
-// complaint returns why no request can be reported; "" if there are results.
-func complaint(s *metric.Summary) string {
+// failureReason returns why no request can be reported; "" if there are results.
+func failureReason(s *metric.Summary) string {
 	switch {
 	case s.Valid > 0:
 		return ""
 	case s.Failed == 0:
 		return "no request finished"
 	}
-	told := make([]string, 0, kindsTold)
-	for _, g := range s.Errors[:min(kindsTold, len(s.Errors))] {
-		told = append(told, fmt.Sprintf("%d × %s", g.Count, named(&g.Error)))
+	told := make([]string, 0, maxErrorKinds)
+	for _, g := range s.Errors[:min(maxErrorKinds, len(s.Errors))] {
+		told = append(told, fmt.Sprintf("%d × %s", g.Count, errorText(&g.Error)))
 	}
 	text := "the only request failed: " + strings.Join(told, "; ")
 	if s.Failed > 1 {
@@ -85,8 +85,8 @@ func complaint(s *metric.Summary) string {
 	return text
 }
 
-// named formats an error in one line.
-func named(e *record.Error) string {
+// errorText formats an error in one line.
+func errorText(e *record.Error) string {
 	const most = 160
 	text := strings.Join(strings.Fields(e.Said()), " ")
 	if runes := []rune(text); len(runes) > most {

@@ -20,7 +20,7 @@ func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addres
 	tuning := b.Environment.Dataset
 	over, bad := Connections(b, nil).Downloads()
 	if bad != nil {
-		bad, over = inWords(b, bad), new(http.Transport)
+		bad, over = spellSetting(b, bad), new(http.Transport)
 	}
 	client := &http.Client{Transport: over, Timeout: tuning.MediaDownloadTimeout.Duration()}
 	return func(addresses []string, got func(int, custom.Download)) {

@@ -17,14 +17,14 @@ import (
 	"aiperf/internal/workload/accuracy"
 )
 
-// takeDir creates the artifact directory and reserves it for this run. It leaves the files of an earlier run alone until this run has something to
+// claimDir creates the artifact directory and reserves it for this run. It leaves the files of an earlier run alone until this run has something to
 // write, because the run may never begin.
-func (o *runResources) takeDir(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
+func (o *runResources) claimDir(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
 	a := &cfg.Artifacts
 	o.layout = artifact.NewLayout(a.Dir, a.Prefix)
 	o.layout.Secrets = opts.Secrets
 	o.layout.NoJSON = !a.Summary.Has("json")
-	if err := o.sparesInput(cfg); err != nil {
+	if err := o.checkInputsSpared(cfg); err != nil {
 		return err
 	}
 	if err := o.makeDirs(cfg); err != nil {
@@ -34,18 +34,18 @@ func (o *runResources) takeDir(ctx context.Context, cfg *config.Benchmark, opts 
 	if err != nil {
 		return fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
 	}
-	o.held.opened(func() error { release(); return nil })
+	o.untilEnd.opened(func() error { release(); return nil })
 	if err := artifact.Writable(filepath.Dir(o.layout.Log())); err != nil { // reported before the run waits for a server
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}
 	if !cfg.Environment.UI.LiveFile {
 		return nil
 	}
-	return o.held.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
+	return o.untilEnd.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
 }
 
-// sparesInput returns an error if a result file would overwrite an input file of the run.
-func (o *runResources) sparesInput(cfg *config.Benchmark) error {
+// checkInputsSpared returns an error if a result file would overwrite an input file of the run.
+func (o *runResources) checkInputsSpared(cfg *config.Benchmark) error {
 	l := o.layout
 	written := []string{l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Console(), l.SlicesCSV(), l.SlicesJSON()}
 	if cfg.Artifacts.Raw {
@@ -72,8 +72,8 @@ func (o *runResources) makeDirs(cfg *config.Benchmark) error {
 	return nil
 }
 
-// makeFiles replaces the files that an earlier run left under the same names, and starts the log file.
-func (o *runResources) makeFiles(cfg *config.Benchmark, opts *Options, say *reporter) error {
+// replaceFiles replaces the files that an earlier run left under the same names, and starts the log file.
+func (o *runResources) replaceFiles(cfg *config.Benchmark, opts *Options, say *reporter) error {
 	if opts.Begin != nil {
 		if err := opts.Begin(); err != nil {
 			return err
@@ -93,17 +93,17 @@ func (o *runResources) makeFiles(cfg *config.Benchmark, opts *Options, say *repo
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), cfg.Artifacts.Dir, err)
 	}
-	o.held.opened(f.Close)
+	o.untilEnd.opened(f.Close)
 	if err := writeUserFiles(cfg, o.layout.Dir); err != nil {
 		return err
 	}
-	say.into(f, o.layout.Log())
+	say.openFile(f, o.layout.Log())
 	say.log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
 	return nil
 }
 
-// keepLog writes the log of a run that never began, unless an earlier run left its own log there.
-func (o *runResources) keepLog(say *reporter) {
+// saveLog writes the log of a run that never began, unless an earlier run left its own log there.
+func (o *runResources) saveLog(say *reporter) {
 	if say.file != "" || o.layout.Dir == "" {
 		return
 	}
@@ -111,8 +111,8 @@ func (o *runResources) keepLog(say *reporter) {
 	if err != nil {
 		return // it belongs to an earlier run, or cannot be written: the caller reports the error in any case
 	}
-	say.into(f, o.layout.Log())
-	o.held.opened(f.Close)
+	say.openFile(f, o.layout.Log())
+	o.untilEnd.opened(f.Close)
 }
 
 // Reads reports whether a run with this configuration reads the file at path.
@@ -150,21 +150,21 @@ func (o *runResources) startResults(ctx context.Context, cfg *config.Benchmark, 
 	if r.problems != nil {
 		var tell func(string)
 		if cfg.Accuracy.Verbose {
-			tell = say.tell
+			tell = say.print
 		}
 		grades = accuracy.NewGrades(context.WithoutCancel(ctx), r.problems, r.grader, tell) // an interrupted run still grades the answers it has
 	}
-	o.steering = newSteering(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.log.Info)
+	o.adaptive = newAdaptiveComponent(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.log.Info)
 	o.prefixes = o.newPrefixes()
 	o.results, err = results.New(results.Options{
 		Prefixes: o.prefixes,
 		Config:   cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
-		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.log, say.view), o.streams.observers, o.steering.observers(), others(o.seconds, opts.Observe)), Clean: transport.CleanError,
+		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.log, say.view), o.streams.observers, o.adaptive.observers(), withOptional(o.seconds, opts.Observe)), Clean: transport.CleanError,
 		Hurry:   func() bool { return ctx.Err() != nil },
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },
 	})
 	if err == nil {
-		o.written.opened(o.results.Close)
+		o.outputs.opened(o.results.Close)
 	}
 	return err
 }

@@ -54,7 +54,7 @@ func (a *armedRequest) follow(ctx context.Context, rec *record.Record, wire *tra
 			rec.Error = late(f)
 			return
 		}
-		if next := a.sentOn(wire, &step); next != nil && left > 0 {
+		if next := a.redirected(wire, &step); next != nil && left > 0 {
 			wire = next
 			continue
 		}
@@ -65,8 +65,8 @@ func (a *armedRequest) follow(ctx context.Context, rec *record.Record, wire *tra
 	}
 }
 
-// sentOn returns the request to the address that a redirect names; nil if the answer is not a redirect.
-func (a *armedRequest) sentOn(wire *transport.Request, step *record.Record) *transport.Request {
+// redirected returns the request to the address that a redirect names; nil if the answer is not a redirect.
+func (a *armedRequest) redirected(wire *transport.Request, step *record.Record) *transport.Request {
 	switch step.Status {
 	case 301, 302, 303, 307, 308:
 	default:

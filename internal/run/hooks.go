@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/wire/transport"
 )
 
-// hookTime is the default time limit of a hook on a server.
-const hookTime = 30 * time.Second
+// hookLimit is the default time limit of a hook on a server.
+const hookLimit = 30 * time.Second
 
 // hooks sends the requests to servers that come before and after the load (transport, section 13.2). They are not part of any result. They have their
 // own connections and use no proxy.
@@ -31,11 +31,11 @@ func (o *runResources) startHooks(ctx context.Context, cfg *config.Benchmark, op
 	}
 	connections := Connections(cfg, nil)
 	connections.Capture, connections.Proxy, connections.ProxyFromEnv, connections.Timeout = transport.CaptureOff, "", false, 0
-	over, _, release, err := carry(cfg, r, connections, userAgent(opts.Version))
+	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
 	if err != nil {
 		return err
 	}
-	o.held.opened(func() error { release(); return nil })
+	o.untilEnd.opened(func() error { release(); return nil })
 	h := &hooks{executor: o.executor, over: over}
 	for _, one := range o.addresses.list {
 		if !slices.ContainsFunc(h.servers, one.SameOrigin) {
@@ -43,7 +43,7 @@ func (o *runResources) startHooks(ctx context.Context, cfg *config.Benchmark, op
 		}
 	}
 	if reset != nil {
-		if err := h.reset(ctx, reset, retriesOf(reset), say); err != nil {
+		if err := h.reset(ctx, reset, retryPolicyOf(reset), say); err != nil {
 			return fmt.Errorf("%s: %w", cfg.As("endpoint.reset_kv_cache"), err)
 		}
 	}
@@ -61,38 +61,38 @@ func (h *hooks) post(ctx context.Context, server *transport.Target, path string,
 	}
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	rec := h.asideTo(ctx, h.over, to, &endpoint.Request{Method: http.MethodPost})
+	rec := h.roundTripTo(ctx, h.over, to, &endpoint.Request{Method: http.MethodPost})
 	defer rec.Release()
 	switch {
 	case rec.Status >= 200 && rec.Status < 300:
 		return false, nil
 	case rec.Status > 0: // the body may contain secrets
-		return slices.Contains(passing, rec.Status), fmt.Errorf("POST %s: %d %s", to.URL, rec.Status, http.StatusText(rec.Status))
+		return slices.Contains(temporaryStatuses, rec.Status), fmt.Errorf("POST %s: %d %s", to.URL, rec.Status, http.StatusText(rec.Status))
 	case ctx.Err() == context.DeadlineExceeded:
 		return true, fmt.Errorf("POST %s: no answer within %s", to.URL, limit)
 	}
 	return true, fmt.Errorf("POST %s: %w", to.URL, failed(rec.Error))
 }
 
-// passing lists the statuses of a server that is temporarily busy.
-var passing = []int{http.StatusConflict, http.StatusLocked, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+// temporaryStatuses lists the statuses of a server that is temporarily busy.
+var temporaryStatuses = []int{http.StatusConflict, http.StatusLocked, http.StatusTooManyRequests, http.StatusServiceUnavailable}
 
-// retries says how often and how long a hook is retried.
-type retries struct {
+// retryPolicy says how often and how long a hook is retried.
+type retryPolicy struct {
 	first, most time.Duration // pause after the first try; it doubles each time up to most
 	whole       time.Duration // no new try begins after this time since the first one
 }
 
-func retriesOf(c *config.ResetKVCache) retries {
-	p := retries{first: time.Second, most: 8 * time.Second, whole: time.Minute}
+func retryPolicyOf(c *config.ResetKVCache) retryPolicy {
+	p := retryPolicy{first: time.Second, most: 8 * time.Second, whole: time.Minute}
 	if c.MaxRetryBy != nil {
 		p.whole = c.MaxRetryBy.Duration()
 	}
 	return p
 }
 
-// keep calls try until it succeeds, fails for good, or the time is up. It calls begin with the first error that is retried.
-func (p retries) keep(ctx context.Context, begin func(error), try func() (again bool, err error)) error {
+// run calls try until it succeeds, fails for good, or the time is up. It calls begin with the first error that is retried.
+func (p retryPolicy) run(ctx context.Context, begin func(error), try func() (again bool, err error)) error {
 	end, pause, told := time.Now().Add(p.whole), p.first, false
 	for {
 		again, err := try()
@@ -113,16 +113,16 @@ func (p retries) keep(ctx context.Context, begin func(error), try func() (again 
 }
 
 // reset resets the prefix caches, one server after the other. The first failure ends it.
-func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retries, say *reporter) error {
+func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retryPolicy, say *reporter) error {
 	path := set.Path
 	if path == "" {
 		path = config.ResetPath
 	}
 	for _, server := range h.servers {
-		err := p.keep(ctx, func(why error) {
+		err := p.run(ctx, func(why error) {
 			say.note("retrying to empty the prefix cache, for at most %s: %v", p.whole, why)
 		},
-			func() (bool, error) { return h.post(ctx, server, path, timeOr(set.Timeout, hookTime)) })
+			func() (bool, error) { return h.post(ctx, server, path, timeOr(set.Timeout, hookLimit)) })
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

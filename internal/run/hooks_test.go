@@ -226,7 +226,7 @@ func TestRetries(t *testing.T) {
 		begun, told := time.Now(), 0
 		var at []time.Duration
 		busy := errors.New("busy")
-		err := retriesOf(&config.ResetKVCache{}).keep(t.Context(), func(error) { told++ }, func() (bool, error) {
+		err := retryPolicyOf(&config.ResetKVCache{}).run(t.Context(), func(error) { told++ }, func() (bool, error) {
 			at = append(at, time.Since(begun)/time.Second)
 			return true, busy
 		})

@@ -42,7 +42,7 @@ func checkBodies(ctx context.Context, r *runPlan, data *preparedStore, whole boo
 			if c.Turns[k].Silent {
 				continue
 			}
-			req, err := alone(r.codec, c, k)
+			req, err := encodeAlone(r.codec, c, k)
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
@@ -71,8 +71,8 @@ func remark(origin, text string) string {
 	return origin + ": " + text + " (first seen here)"
 }
 
-// alone encodes a turn as if it were the only one of its conversation.
-func alone(codec endpoint.Codec, c *conversation.Conversation, turn int) (endpoint.Request, error) {
+// encodeAlone encodes a turn as if it were the only one of its conversation.
+func encodeAlone(codec endpoint.Codec, c *conversation.Conversation, turn int) (endpoint.Request, error) {
 	return codec.Encode(&c.Turns[turn], endpoint.Before(c, 0, nil))
 }
 
@@ -86,7 +86,7 @@ type inputsWriter struct {
 	path  string
 	hide  *redact.Secrets
 	warn  func(string)
-	tell  func(done, of int) // called once per tellEvery while the run waits for the file; nil = not needed
+	tell  func(done, of int) // called once per tellInterval while the run waits for the file; nil = not needed
 	// progress is called for every conversation while the run waits for the file; nil = not needed.
 	progress func(done, of int)
 	file     *artifact.Inputs
@@ -109,22 +109,22 @@ type draftConversation struct {
 	first        *endpoint.Request // encoded first turn; nil = not encoded
 }
 
-// mostEarly limits the conversations that wait for earlier ones, and mostHeld the bytes of their bodies. Conversations beyond that are generated again
+// maxEarly limits the conversations that wait for earlier ones, and maxHeldBytes the bytes of their bodies. Conversations beyond that are generated again
 // at the end.
 const (
-	mostEarly = 256
-	mostHeld  = 32 << 20
+	maxEarly     = 256
+	maxHeldBytes = 32 << 20
 )
 
-// mostLate is the largest number of conversations that are generated after the user has interrupted the run.
-const mostLate = 1000
+// maxLate is the largest number of conversations that are generated after the user has interrupted the run.
+const maxLate = 1000
 
-// tellEvery is the interval of progress messages while a slow file is completed.
-const tellEvery = 5 * time.Second
+// tellInterval is the interval of progress messages while a slow file is completed.
+const tellInterval = 5 * time.Second
 
-// newListing makes the component. hide holds the secrets that the file must not contain.
-func newListing(path string, hide *redact.Secrets, data *preparedStore, codec endpoint.Codec, warn func(string)) *inputsWriter {
-	return &inputsWriter{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draftConversation, mostEarly), over: make(chan struct{}),
+// newInputsWriter makes the component. hide holds the secrets that the file must not contain.
+func newInputsWriter(path string, hide *redact.Secrets, data *preparedStore, codec endpoint.Codec, warn func(string)) *inputsWriter {
+	return &inputsWriter{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draftConversation, maxEarly), over: make(chan struct{}),
 		idle: make(chan struct{}), early: map[int]draftConversation{}, drawn: dataset.FirstStarted}
 }
 
@@ -138,7 +138,7 @@ func (l *inputsWriter) Start(context.Context) error {
 	return nil
 }
 
-// Stop implements component: it completes the file. After the context has ended, it adds at most mostLate conversations.
+// Stop implements component: it completes the file. After the context has ended, it adds at most maxLate conversations.
 func (l *inputsWriter) Stop(ctx context.Context) error {
 	if l.unwanted {
 		close(l.over)
@@ -159,7 +159,7 @@ func (l *inputsWriter) offer(i int, c *conversation.Conversation, first *endpoin
 		return
 	}
 	d := draftConversation{i, c, first}
-	if l.held.Add(d.size()) > mostHeld {
+	if l.held.Add(d.size()) > maxHeldBytes {
 		l.held.Add(-d.size())
 		return
 	}
@@ -178,7 +178,7 @@ func (l *inputsWriter) run() {
 	for {
 		select {
 		case d := <-l.given:
-			if _, known := l.early[d.index]; known || d.index < l.next || len(l.early) == mostEarly {
+			if _, known := l.early[d.index]; known || d.index < l.next || len(l.early) == maxEarly {
 				l.held.Add(-d.size())
 				continue
 			}
@@ -212,7 +212,7 @@ func (l *inputsWriter) write(d draftConversation) {
 			payloads = append(payloads, d.first.Listed())
 			continue
 		}
-		req, err := alone(l.codec, d.conversation, k)
+		req, err := encodeAlone(l.codec, d.conversation, k)
 		if err != nil {
 			l.err = fmt.Errorf("%s: conversation %s, turn %d: %w", l.path, d.conversation.ID, k+1, err)
 			return
@@ -227,7 +227,7 @@ func (l *inputsWriter) write(d draftConversation) {
 	l.err = l.file.Add(d.conversation.ID, payloads)
 }
 
-// finish generates the conversations that no request has generated and completes the file. After the context has ended it generates at most mostLate
+// finish generates the conversations that no request has generated and completes the file. After the context has ended it generates at most maxLate
 // more; missing is the number of conversations that the file lacks. On an error there is no file.
 func (l *inputsWriter) finish(ctx context.Context) (missing int, err error) {
 	close(l.over)
@@ -238,11 +238,11 @@ func (l *inputsWriter) finish(ctx context.Context) (missing int, err error) {
 	l.drawn = l.data.data.Len()
 	n, late := dataset.All(l.data.data), 0
 	told := time.Now()
-	for l.next < n && l.err == nil && late < mostLate {
+	for l.next < n && l.err == nil && late < maxLate {
 		if l.progress != nil {
 			l.progress(l.next, n)
 		}
-		if l.tell != nil && time.Since(told) >= tellEvery {
+		if l.tell != nil && time.Since(told) >= tellInterval {
 			told = time.Now()
 			l.tell(l.next, n)
 		}

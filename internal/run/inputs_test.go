@@ -67,14 +67,14 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 	if err := checkBodies(context.Background(), r, p, true, func(string) {}); err != nil || len(data.made) != 1 {
 		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
 	}
-	l := newListing(path, nil, p, codec, func(string) {})
+	l := newInputsWriter(path, nil, p, codec, func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	data.made = map[int]int{}
 	for _, i := range []int{2, 1, 4, 1} {
 		s := p.session(i)
-		first, err := alone(codec, s.conversation, 0)
+		first, err := encodeAlone(codec, s.conversation, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestListingKeepsPace(t *testing.T) {
 		if err := checkBodies(t.Context(), &runPlan{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}, p, true, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
-		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, p, codec, func(string) {})
+		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, p, codec, func(string) {})
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -125,8 +125,8 @@ func TestListingKeepsPace(t *testing.T) {
 		for i := 101; i < 200; i++ { // number 100 never comes
 			offer(i, large)
 		}
-		if held := l.held.Load(); l.next != 100 || held > mostHeld || held != int64(len(l.early)*len(large)) || held < mostHeld/2 {
-			t.Errorf("%d written, %d wait with %d bytes; want 100 and at most %d bytes", l.next, len(l.early), held, mostHeld)
+		if held := l.held.Load(); l.next != 100 || held > maxHeldBytes || held != int64(len(l.early)*len(large)) || held < maxHeldBytes/2 {
+			t.Errorf("%d written, %d wait with %d bytes; want 100 and at most %d bytes", l.next, len(l.early), held, maxHeldBytes)
 		}
 		if missing, err := l.finish(t.Context()); missing != 0 || err != nil || l.held.Load() != 0 {
 			t.Errorf("%d missing, %v, %d bytes held", missing, err, l.held.Load())
@@ -138,14 +138,14 @@ func TestListingKeepsPace(t *testing.T) {
 func TestInterruptedListing(t *testing.T) {
 	data := &generated{n: 1 << 40, made: map[int]int{}}
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newListing(path, nil, &preparedStore{data: data}, chat(t), func(string) {})
+	l := newInputsWriter(path, nil, &preparedStore{data: data}, chat(t), func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errors.New("interrupted"))
 	missing, err := l.finish(ctx)
-	if err != nil || data.n-missing != mostLate {
+	if err != nil || data.n-missing != maxLate {
 		t.Fatal(missing, err)
 	}
 	if ids, _ := listed(t, path); len(ids) != data.n-missing {
@@ -157,7 +157,7 @@ func TestInterruptedListing(t *testing.T) {
 func TestALongListingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 30, made: map[int]int{}}
-		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: data}, slowly{chat(t)}, func(string) {})
+		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: data}, slowly{chat(t)}, func(string) {})
 		var told []string
 		l.tell = func(done, of int) { told = append(told, fmt.Sprint(done, " of ", of)) }
 		if err := l.Start(t.Context()); err != nil {
@@ -192,7 +192,7 @@ func (r refusing) Encode(t *conversation.Turn, h *endpoint.History) (endpoint.Re
 
 func TestAListingThatCannotBeMadeIsNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newListing(path, nil, &preparedStore{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)}, func(string) {})
+	l := newInputsWriter(path, nil, &preparedStore{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)}, func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

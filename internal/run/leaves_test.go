@@ -193,7 +193,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	say("headers", headers(b, "v"))
 	say("metrics", results.MetricOptions(b, r.endpoint))
 	say("exact", waiter(b) == nil)
-	fmt.Fprintf(&text, "readiness %+v\n", waitOf(b))
+	fmt.Fprintf(&text, "readiness %+v\n", waitLimitsOf(b))
 	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
 	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
 	r.scenario, err = scenario(b)
@@ -207,7 +207,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		say("addresses", to.full)
 	}
 	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, results.Templated(b, r.endpoint), results.Counts(b, r.endpoint)})
-	say("recordings", []any{agents(b, b.Dataset()), joins(b), columnar(b, b.Dataset()), published(b, b.Dataset(), public.Options{}).Repo})
+	say("recordings", []any{agentOptions(b, b.Dataset()), joinOptions(b), columnOptions(b, b.Dataset()), publicOptions(b, b.Dataset(), public.Options{}).Repo})
 	if !data {
 		return text.String()
 	}

@@ -16,16 +16,16 @@ const spareFiles = 32
 // timeWait is how long the system reserves the port of a connection that this side closed, in seconds.
 const timeWait = 60
 
-// budget holds the limits of this machine.
-type budget struct {
+// connectionLimits holds the limits of this machine.
+type connectionLimits struct {
 	files int // files that this process may open; 0 = unknown
 	spare int // files that are already open, or that the run needs besides its connections
 	ports int // local ports for one server address; 0 = unknown
 }
 
-// machineBudget reads the limits of the system. The Go runtime has already raised the soft limit of open files to the hard one.
-func machineBudget() budget {
-	b := budget{files: openFileLimit(), spare: spareFiles + 2*runtime.GOMAXPROCS(0)} // the heartbeat reads one file per thread
+// machineLimits reads the limits of the system. The Go runtime has already raised the soft limit of open files to the hard one.
+func machineLimits() connectionLimits {
+	b := connectionLimits{files: openFileLimit(), spare: spareFiles + 2*runtime.GOMAXPROCS(0)} // the heartbeat reads one file per thread
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		b.spare += len(open)
 	}
@@ -66,7 +66,7 @@ func demandOf(p *load.Phase, profiling *load.Phase) connectionDemand {
 
 // check compares the connections of a plan with the limits. as spells the key of a setting. More concurrent sessions than files are an error if the
 // load certainly reaches them: the run could not make the requested load. Everything that may go well is a warning.
-func (b budget) check(p load.Scenario, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
+func (b connectionLimits) check(p load.Scenario, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
 	addresses := map[string]bool{}
 	for _, t := range targets {
 		addresses[t.Address()] = true

@@ -18,7 +18,7 @@ func TestBudget(t *testing.T) {
 	}
 	one := []*transport.Target{target("http://127.0.0.1:9000/x")}
 	two := []*transport.Target{one[0], target("http://127.0.0.2:9000/x")}
-	b := budget{files: 1064, spare: 64, ports: 500}
+	b := connectionLimits{files: 1064, spare: 64, ports: 500}
 	tests := []struct {
 		name    string
 		phase   load.Phase
@@ -59,7 +59,7 @@ func TestBudgetOfSeveralPhases(t *testing.T) {
 	as := func(key string) string { return key }
 	warmup := load.Phase{Name: "warmup", Mode: load.ClosedLoop, Warmup: true, Concurrency: 600}
 	run := load.Phase{Name: "profiling", Mode: load.ClosedLoop, Concurrency: 600}
-	b := budget{files: 1000, spare: 50}
+	b := connectionLimits{files: 1000, spare: 50}
 	if w, err := b.check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err != nil || len(w) != 0 {
 		t.Errorf("one after the other: %v, %v", w, err)
 	}

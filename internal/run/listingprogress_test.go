@@ -14,7 +14,7 @@ import (
 func TestListingProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen listingProgress
-		l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: &generated{n: 30, made: map[int]int{}}}, slowly{chat(t)}, func(string) {})
+		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: &generated{n: 30, made: map[int]int{}}}, slowly{chat(t)}, func(string) {})
 		l.progress = seen.set
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)

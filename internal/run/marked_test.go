@@ -55,7 +55,7 @@ func markedTexts(t *testing.T) (list []marked) {
 			} else {
 				d.Prompts = &config.Prompts{ISL: config.Normal(64, 0), BatchSize: 2}
 			}
-			if onSystem(target) {
+			if inSystemMessage(target) {
 				d.PrefixPrompts = &config.PrefixPrompts{SharedSystemLength: 48}
 			}
 			b := &config.Benchmark{Datasets: []config.Dataset{d}}
@@ -65,12 +65,12 @@ func markedTexts(t *testing.T) (list []marked) {
 			if err != nil {
 				t.Fatal(target, kind, err)
 			}
-			bust, err := newBuster(&d, leavesRoom(&d, set.Info()), "run", open)
+			bust, err := newCacheBuster(&d, reservesMarker(&d, set.Info()), "run", open)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i := range set.Len() {
-				c := bust.mark(&load.Session{Conversation: i, Shape: load.Shape{ID: set.ID(i)}}, isolates(target), set.Conversation(i))
+				c := bust.markSession(&load.Session{Conversation: i, Shape: load.Shape{ID: set.ID(i)}}, warmupOnly(target), set.Conversation(i))
 				asked := texts
 				if kind == config.DatasetFile {
 					asked = []int{[]int{90, 75, 90, 66}[i]}

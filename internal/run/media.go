@@ -14,13 +14,13 @@ import (
 func openMedia(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *endpoint.Endpoint, root *rng.Root) (*media.Maker, error) {
 	o := media.Options{Spell: b.As, Root: root}
 	if e.Images {
-		o.Images = pictures(d.Images)
+		o.Images = imageOptions(d.Images)
 	}
 	if e.Audio {
-		o.Audio = sounds(d.Audio)
+		o.Audio = audioOptions(d.Audio)
 	}
 	if e.Video {
-		o.Video = clips(d.Video)
+		o.Video = videoOptions(d.Video)
 	}
 	if o.Images == nil && o.Audio == nil && o.Video == nil {
 		return nil, nil
@@ -28,16 +28,16 @@ func openMedia(ctx context.Context, b *config.Benchmark, d *config.Dataset, e *e
 	return media.New(ctx, o)
 }
 
-// pictures returns the options for the pictures of a turn; nil = none.
-func pictures(i *config.Images) *media.Images {
+// imageOptions returns the options for the pictures of a turn; nil = none.
+func imageOptions(i *config.Images) *media.Images {
 	if !i.Enabled() || i.BatchSize <= 0 {
 		return nil
 	}
-	return &media.Images{Batch: i.BatchSize, Width: side(i.Width), Height: side(i.Height), Format: i.Format, Source: i.Source, Sampling: i.SourceSampling}
+	return &media.Images{Batch: i.BatchSize, Width: sideLength(i.Width), Height: sideLength(i.Height), Format: i.Format, Source: i.Source, Sampling: i.SourceSampling}
 }
 
-// sounds returns the options for the sounds of a turn; nil = none.
-func sounds(a *config.Audio) *media.Audio {
+// audioOptions returns the options for the sounds of a turn; nil = none.
+func audioOptions(a *config.Audio) *media.Audio {
 	if a == nil || a.BatchSize <= 0 || !a.Enabled() {
 		return nil
 	}
@@ -50,8 +50,8 @@ func sounds(a *config.Audio) *media.Audio {
 	return o
 }
 
-// clips returns the options for the videos of a turn; nil = none.
-func clips(v *config.Video) *media.Video {
+// videoOptions returns the options for the videos of a turn; nil = none.
+func videoOptions(v *config.Video) *media.Video {
 	if v == nil || v.BatchSize <= 0 || !v.Enabled() {
 		return nil
 	}
@@ -64,8 +64,8 @@ func clips(v *config.Video) *media.Video {
 	return o
 }
 
-// side returns the distribution of a picture's width or height.
-func side(d *config.Distribution) dataset.Distribution {
+// sideLength returns the distribution of a picture's width or height.
+func sideLength(d *config.Distribution) dataset.Distribution {
 	if d == nil {
 		return dataset.Distribution{Mean: config.DefaultSide}
 	}

@@ -43,13 +43,13 @@ func TestMediaOfFile(t *testing.T) {
 			continue
 		}
 		d, got := &file.Benchmark.Datasets[0], media{}
-		if i := pictures(d.Images); i != nil {
+		if i := imageOptions(d.Images); i != nil {
 			got = media{i.Batch, i.Width.Mean, i.Height.Mean, i.Format, 0}
 		}
-		if a := sounds(d.Audio); a != nil {
+		if a := audioOptions(d.Audio); a != nil {
 			got = media{count: a.Batch, format: a.Format, seconds: a.Seconds}
 		}
-		if v := clips(d.Video); v != nil {
+		if v := videoOptions(d.Video); v != nil {
 			got = media{v.Batch, v.Width, v.Height, v.Format, v.Seconds}
 		}
 		if got != want {

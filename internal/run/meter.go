@@ -31,7 +31,7 @@ type clientSample struct {
 	pauses *metrics.Float64Histogram
 }
 
-func read() *clientSample {
+func sampleClient() *clientSample {
 	return &clientSample{at: clock.Now(), cpu: processCPU(), pauses: readPauses()}
 }
 
@@ -53,7 +53,7 @@ func (m *meter) PhaseStart(p *load.PhaseInfo) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.begun == nil {
-		m.begun = read()
+		m.begun = sampleClient()
 		m.heart.Mark()
 	}
 }
@@ -68,7 +68,7 @@ func (m *meter) PhaseEnd(f *load.PhaseStats) {
 	if m.begun == nil {
 		return
 	}
-	now := read()
+	now := sampleClient()
 	m.used = usage{Wall: time.Duration(now.at - m.begun.at), CPU: now.cpu - m.begun.cpu, Cores: m.cores, Stalls: m.heart.Stalls()}
 	m.used.MaxPause, m.used.TotalPause = pauses(m.begun.pauses, now.pauses)
 }

@@ -15,8 +15,8 @@ import (
 	"aiperf/internal/sim/mockserver"
 )
 
-// mockStart is the time limit for a simulated server to start listening; on a busy machine a process may need many seconds.
-const mockStart = time.Minute
+// mockStartLimit is the time limit for a simulated server to start listening; on a busy machine a process may need many seconds.
+const mockStartLimit = time.Minute
 
 // mockChild is a simulated server in a separate process. In this process it would share the scheduler and the garbage collector with the client and
 // disturb the measurement.
@@ -76,7 +76,7 @@ func announced(ctx context.Context, out io.Reader) (string, error) {
 		line, err := bufio.NewReader(out).ReadString('\n')
 		lines <- result{line, err}
 	}()
-	timer := time.NewTimer(mockStart)
+	timer := time.NewTimer(mockStartLimit)
 	defer timer.Stop()
 	select {
 	case r := <-lines:
@@ -86,7 +86,7 @@ func announced(ctx context.Context, out io.Reader) (string, error) {
 		}
 		return words[len(words)-1], nil
 	case <-timer.C:
-		return "", fmt.Errorf("did not listen within %v", mockStart)
+		return "", fmt.Errorf("did not listen within %v", mockStartLimit)
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}

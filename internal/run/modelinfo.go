@@ -12,11 +12,11 @@ import (
 	"aiperf/internal/wire/transport"
 )
 
-// learnTime is the time limit for a server to describe a model.
-const learnTime = 10 * time.Second
+// askLimit is the time limit for a server to describe a model.
+const askLimit = 10 * time.Second
 
-// learn asks the server for the properties of each model that the codec needs, if any. A server that does not answer does not stop the run.
-func learn(ctx context.Context, e *executor, models []string, warn func(string)) error {
+// learnModels asks the server for the properties of each model that the codec needs, if any. A server that does not answer does not stop the run.
+func learnModels(ctx context.Context, e *executor, models []string, warn func(string)) error {
 	codec, ok := e.codec.(endpoint.Learner)
 	if !ok {
 		return nil
@@ -26,7 +26,7 @@ func learn(ctx context.Context, e *executor, models []string, warn func(string))
 		if question == nil {
 			continue
 		}
-		answer, err := e.ask(ctx, question)
+		answer, err := e.askOnce(ctx, question)
 		switch {
 		case err != nil && codec.Needs():
 			return fmt.Errorf("the server does not describe its methods: %w", err)
@@ -45,11 +45,11 @@ func learn(ctx context.Context, e *executor, models []string, warn func(string))
 	return nil
 }
 
-// ask sends a request outside the load and returns the body of its answer.
-func (e *executor) ask(ctx context.Context, req *endpoint.Request) ([]byte, error) {
-	ctx, stop := context.WithTimeout(ctx, learnTime)
+// askOnce sends a request outside the load and returns the body of its answer.
+func (e *executor) askOnce(ctx context.Context, req *endpoint.Request) ([]byte, error) {
+	ctx, stop := context.WithTimeout(ctx, askLimit)
 	defer stop()
-	rec, err := e.aside(ctx, e.carrier, 0, req)
+	rec, err := e.roundTrip(ctx, e.carrier, 0, req)
 	if err != nil {
 		return nil, err
 	}
@@ -63,18 +63,18 @@ func (e *executor) ask(ctx context.Context, req *endpoint.Request) ([]byte, erro
 	return bytes.Clone(rec.Messages[0].Raw), nil
 }
 
-// aside sends a request outside the load to the server with the index url and waits for the answer. The caller releases the record. An error means
+// roundTrip sends a request outside the load to the server with the index url and waits for the answer. The caller releases the record. An error means
 // that nothing was sent.
-func (e *executor) aside(ctx context.Context, over protocolClient, url int, req *endpoint.Request) (*record.Record, error) {
+func (e *executor) roundTrip(ctx context.Context, over protocolClient, url int, req *endpoint.Request) (*record.Record, error) {
 	target, err := e.addresses.of(url, req.Path)
 	if err != nil {
 		return nil, err
 	}
-	return e.asideTo(ctx, over, target, req), nil
+	return e.roundTripTo(ctx, over, target, req), nil
 }
 
-// asideTo sends a request outside the load to a target, ignoring its path, and waits for the answer. The caller releases the record.
-func (e *executor) asideTo(ctx context.Context, over protocolClient, target *transport.Target, req *endpoint.Request) *record.Record {
+// roundTripTo sends a request outside the load to a target, ignoring its path, and waits for the answer. The caller releases the record.
+func (e *executor) roundTripTo(ctx context.Context, over protocolClient, target *transport.Target, req *endpoint.Request) *record.Record {
 	id := rng.UUID()
 	rec := new(record.Record)
 	x := over.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true, Framing: e.framing,

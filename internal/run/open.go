@@ -29,7 +29,7 @@ type runResources struct {
 	client    *transport.Client
 	carrier   protocolClient
 	layout    artifact.Layout
-	gate      *gate
+	gate      *recordGate
 	executor  *executor
 	probed    *metric.Probe // result of the request before the load; nil = none was sent
 	api       *apiState     // state for the API; nil = there is no API
@@ -37,15 +37,15 @@ type runResources struct {
 	results   *results.Assembly
 	prefixes  *metric.Prefixes // prompts of the run
 	seconds   *timeline.Timeline
-	watched   *exporterCollection
+	exporters *exporterCollection
 	streams   *streams
-	steering  *adaptiveComponent // component of adaptive phases; nil = there are none
+	adaptive  *adaptiveComponent // component of adaptive phases; nil = there are none
 	load      *load.Generator
 	encodes   func() error // returns an error if a tokenizer could not encode a text so far
 
-	held    components // until the run ends: servers, connections, files
-	written components // until they have the last request: results, inputs.json
-	beside  components // while the load runs: the meter, the live view, the log of phases
+	untilEnd   components // until the run ends: servers, connections, files
+	outputs    components // until they have the last request: results, inputs.json
+	duringLoad components // while the load runs: the meter, the live view, the log of phases
 }
 
 // open runs the stages that create the resources. On an error it leaves nothing open.
@@ -53,10 +53,10 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan,
 	if err := r.stateRequests(opts); err != nil {
 		return nil, err
 	}
-	o := &runResources{encodes: r.encodes, gate: new(gate), written: components{unhurried: true}}
-	err := pass(say, o.stages(ctx, cfg, opts, r, say))
+	o := &runResources{encodes: r.encodes, gate: new(recordGate), outputs: components{unhurried: true}}
+	err := runStages(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {
-		o.keepLog(say)
+		o.saveLog(say)
 		o.close(ctx, say)
 		return nil, err
 	}
@@ -69,19 +69,19 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
 		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
-		{"artifacts", func() error { return o.takeDir(ctx, cfg, opts, say) }},
+		{"artifacts", func() error { return o.claimDir(ctx, cfg, opts, say) }},
 		{"data", func() error { return o.holdData(ctx, r, say.warn) }},
 		{"executor", func() error {
 			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
-			o.executor.follow(opts.Watch)
+			o.executor.setWatcher(opts.Watch)
 			if err := o.awaitModels(ctx, cfg, opts, r, say); err != nil {
 				return err
 			}
-			if err := learn(ctx, o.executor, cfg.Models.Asked(), say.warn); err != nil {
+			if err := learnModels(ctx, o.executor, cfg.Models.Asked(), say.warn); err != nil {
 				return err
 			}
 			var err error
-			if o.executor.bust, err = newBuster(cfg.Dataset(), leavesRoom(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
+			if o.executor.cacheBuster, err = newCacheBuster(cfg.Dataset(), reservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
 			return checkBodies(ctx, r, o.executor.data, false, say.warn)
@@ -89,17 +89,17 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
 		{"hooks", func() error { return o.startHooks(ctx, cfg, opts, r, say) }},
 		{"streams", func() error { return o.startStreams(ctx, cfg, opts, r, say) }},
-		{"files", func() error { return o.makeFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
+		{"files", func() error { return o.replaceFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
-			o.watched = &exporterCollection{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
+			o.exporters = &exporterCollection{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
 			return nil
 		}},
 		{"load", func() (err error) {
 			o.load, err = o.newLoad(cfg, r, say.view.busy())
 			o.streams.load.Store(o.load)
-			if o.steering != nil {
-				o.steering.load = o.load
+			if o.adaptive != nil {
+				o.adaptive.load = o.load
 			}
 			if err == nil {
 				o.api.begin(o)
@@ -118,10 +118,10 @@ const bytesGC = 30
 func (o *runResources) holdData(ctx context.Context, r *runPlan, warn func(string)) error {
 	if info := r.data.Info(); info.MadeMedia || info.LongRows {
 		before := debug.SetGCPercent(bytesGC)
-		o.held.opened(func() error { debug.SetGCPercent(before); return nil })
+		o.untilEnd.opened(func() error { debug.SetGCPercent(before); return nil })
 	}
 	if g, ok := r.data.(dataset.OpenEnded); ok {
-		return o.held.start(ctx, closing{close: func() error {
+		return o.untilEnd.start(ctx, closing{close: func() error {
 			err := g.Close()
 			r.warnOfData(warn)
 			return err
@@ -132,8 +132,8 @@ func (o *runResources) holdData(ctx context.Context, r *runPlan, warn func(strin
 
 // close releases everything in the opposite order.
 func (o *runResources) close(ctx context.Context, say *reporter) {
-	if err := errors.Join(o.written.stop(ctx), o.held.stop(ctx)); err != nil {
-		say.tell("aiperf: warning: " + err.Error())
+	if err := errors.Join(o.outputs.stop(ctx), o.untilEnd.stop(ctx)); err != nil {
+		say.print("aiperf: warning: " + err.Error())
 	}
 }
 
@@ -142,10 +142,10 @@ func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *
 	if inputs := o.executor.inputs; inputs != nil {
 		inputs.unwanted = true
 	}
-	err := o.written.stop(ctx)
+	err := o.outputs.stop(ctx)
 	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
 	if err = errors.Join(err, clearErr); err != nil {
-		say.tell("aiperf: warning: " + err.Error())
+		say.print("aiperf: warning: " + err.Error())
 	}
 	o.close(ctx, say)
 }
@@ -153,10 +153,10 @@ func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *
 // startServers starts the simulated servers.
 func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) error {
 	servers := &mockServers{as: cfg.As("endpoint.urls"), asked: cfg.Endpoint.URLs}
-	err := o.held.start(ctx, servers)
+	err := o.untilEnd.start(ctx, servers)
 	o.urls = servers.urls
 	for i, asked := range cfg.Endpoint.URLs {
-		if err == nil && overGRPC(cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
+		if err == nil && usesGRPC(cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
 			o.urls[i] = "grpc" + strings.TrimPrefix(o.urls[i], "http")
 		}
 	}
@@ -169,25 +169,25 @@ func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, 
 		return err
 	}
 	connections := Connections(cfg, warn)
-	warnings, err := machineBudget().check(r.scenario, o.addresses.list, connections.Reuse, cfg.As)
+	warnings, err := machineLimits().check(r.scenario, o.addresses.list, connections.Reuse, cfg.As)
 	if err != nil {
 		return err
 	}
 	for _, w := range warnings {
 		warn(w)
 	}
-	over, client, release, err := carry(cfg, r, connections, agent)
+	over, client, release, err := newProtocolClient(cfg, r, connections, agent)
 	if err != nil {
 		return err
 	}
 	o.carrier, o.client = over, client
-	o.held.opened(func() error { release(); return nil })
+	o.untilEnd.opened(func() error { release(); return nil })
 	return nil
 }
 
-// carry creates the protocolClient and the client below it.
-func carry(cfg *config.Benchmark, r *runPlan, connections transport.Options, agent string) (over protocolClient, client *transport.Client, release func(), err error) {
-	if overGRPC(cfg) {
+// newProtocolClient creates the protocolClient and the client below it.
+func newProtocolClient(cfg *config.Benchmark, r *runPlan, connections transport.Options, agent string) (over protocolClient, client *transport.Client, release func(), err error) {
+	if usesGRPC(cfg) {
 		words, ok := r.codec.(endpoint.RPC)
 		if !ok {
 			return nil, nil, nil, fmt.Errorf("%s %s does not speak gRPC", cfg.As("endpoint.type"), r.endpoint.Name)
@@ -196,16 +196,16 @@ func carry(cfg *config.Benchmark, r *runPlan, connections transport.Options, age
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		return grpc{over}, over.Wire(), over.Close, nil
+		return grpcClient{over}, over.Wire(), over.Close, nil
 	}
 	if client, err = transport.NewClient(connections); err != nil {
-		return nil, nil, nil, inWords(cfg, err)
+		return nil, nil, nil, spellSetting(cfg, err)
 	}
-	return overHTTP{client}, client, client.Close, nil
+	return httpClient{client}, client, client.Close, nil
 }
 
-// inWords spells the setting of a connection error as the user does.
-func inWords(cfg *config.Benchmark, err error) error {
+// spellSetting spells the setting of a connection error as the user does.
+func spellSetting(cfg *config.Benchmark, err error) error {
 	var bad *transport.SettingError
 	if errors.As(err, &bad) {
 		return fmt.Errorf("%s: %w", cfg.As("endpoint."+bad.Key), bad.Err)
@@ -217,7 +217,7 @@ func inWords(cfg *config.Benchmark, err error) error {
 func (o *runResources) newLoad(cfg *config.Benchmark, r *runPlan, busy int) (*load.Generator, error) {
 	return load.New(r.scenario, load.Options{
 		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg), Busy: busy,
-		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.beside.phaseStart(p) }, After: o.after},
+		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.phaseStart(p) }, After: o.after},
 	})
 }
 
@@ -226,14 +226,14 @@ func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
 	if err := o.profiler.before(ctx, p); err != nil {
 		return err
 	}
-	o.watched.before(ctx, p)
+	o.exporters.before(ctx, p)
 	return nil
 }
 
 // after runs what follows a phase.
 func (o *runResources) after(f *load.PhaseStats) {
 	o.api.after(f)
-	o.beside.phaseEnd(f) // runs first, since the steps below may take long
+	o.duringLoad.phaseEnd(f) // runs first, since the steps below may take long
 	o.profiler.after(context.Background(), f)
 }
 
@@ -247,7 +247,7 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 		say.note("%s is not overwritten, because the run reads it", o.layout.Inputs())
 		return nil
 	}
-	inputs := newListing(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, say.warn)
+	inputs := newInputsWriter(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, say.warn)
 	drawn, hints := say.screen != nil || say.view.shown != nil, 0
 	inputs.progress = say.view.listing.set
 	inputs.tell = func(done, of int) {
@@ -256,7 +256,7 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 		}
 	}
 	o.executor.inputs = inputs
-	return o.written.start(ctx, inputs)
+	return o.outputs.start(ctx, inputs)
 }
 
 // waiter returns the waiter for the instants of the schedule; nil = the most exact one of the platform.

@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/sim/mockserver"
 )
 
-// planWords describes in words what a run is going to do, for the live views.
-func planWords(cfg *config.Benchmark) liveview.Plan {
+// describePlan describes in words what a run is going to do, for the live views.
+func describePlan(cfg *config.Benchmark) liveview.Plan {
 	what := strings.ReplaceAll(cfg.Endpoint.Type, "_", " ")
 	if cfg.Endpoint.Streaming {
 		what += ", streaming"
@@ -22,14 +22,14 @@ func planWords(cfg *config.Benchmark) liveview.Plan {
 		Model: terminal.Line(strings.Join(cfg.Models.Names(), ", ")), Target: targets(cfg.Endpoint.URLs), What: []string{what}, Results: terminal.Line(cfg.Artifacts.Dir),
 	}
 	if profiling := cfg.Profiling(); profiling != nil {
-		p.What = append(p.What, measuredWords(cfg, profiling))
+		p.What = append(p.What, describeMeasured(cfg, profiling))
 	}
-	data := lengthWords(cfg.Dataset())
+	data := describeLengths(cfg.Dataset())
 	if data != "" {
 		p.What = append(p.What, data)
 	}
 	for _, one := range cfg.PhasesSent() {
-		p.Phases = append(p.Phases, [2]string{phaseTitle(one.Name), phaseWords(&one)})
+		p.Phases = append(p.Phases, [2]string{phaseTitle(one.Name), describePhase(&one)})
 	}
 	about := []string{what}
 	if data != "" {
@@ -40,8 +40,8 @@ func planWords(cfg *config.Benchmark) liveview.Plan {
 	return p
 }
 
-// measuredWords describes the measured phases briefly: the load of the first one, or the names of several.
-func measuredWords(cfg *config.Benchmark, first *config.Phase) string {
+// describeMeasured describes the measured phases briefly: the load of the first one, or the names of several.
+func describeMeasured(cfg *config.Benchmark, first *config.Phase) string {
 	var names []string
 	for _, one := range cfg.PhasesSent() {
 		if one.Kind == config.KindProfiling {
@@ -49,7 +49,7 @@ func measuredWords(cfg *config.Benchmark, first *config.Phase) string {
 		}
 	}
 	if len(names) < 2 {
-		return shortPhase(first)
+		return describeLoadAndLimit(first)
 	}
 	return fmt.Sprintf("%d measured phases: %s", len(names), strings.Join(names, ", "))
 }
@@ -69,8 +69,8 @@ func targets(urls []string) string {
 	return text
 }
 
-// loadWords describes the load of a phase.
-func loadWords(p *config.Phase) string {
+// describeLoad describes the load of a phase.
+func describeLoad(p *config.Phase) string {
 	switch {
 	case p.Replays() && p.Kind == config.KindWarmup:
 		return "the caches of " + plain(config.Value(p.Concurrency), "recorded agent")
@@ -94,8 +94,8 @@ func loadWords(p *config.Phase) string {
 	return ""
 }
 
-// limitWords describes what ends the sending of a phase.
-func limitWords(p *config.Phase) string {
+// describeLimit describes what ends the sending of a phase.
+func describeLimit(p *config.Phase) string {
 	var parts []string
 	if p.Requests != nil {
 		parts = append(parts, plain(*p.Requests, "request"))
@@ -116,8 +116,8 @@ func plain(n int, noun string) string {
 	return termdraw.Round(float64(n)) + " " + noun + "s"
 }
 
-func shortPhase(p *config.Phase) string {
-	text, limit := loadWords(p), limitWords(p)
+func describeLoadAndLimit(p *config.Phase) string {
+	text, limit := describeLoad(p), describeLimit(p)
 	switch {
 	case text == "":
 		return limit
@@ -129,8 +129,8 @@ func shortPhase(p *config.Phase) string {
 	return text + ", " + limit
 }
 
-func phaseWords(p *config.Phase) string {
-	text := shortPhase(p)
+func describePhase(p *config.Phase) string {
+	text := describeLoadAndLimit(p)
 	if p.CacheWarmup != nil {
 		text += ", then all of them without pauses for " + termdraw.Round(p.CacheWarmup.Duration().Seconds()) + " s"
 	}
@@ -146,8 +146,8 @@ func phaseWords(p *config.Phase) string {
 	return text
 }
 
-// lengthWords describes the lengths of generated prompts and answers; "" if they are not generated.
-func lengthWords(d *config.Dataset) string {
+// describeLengths describes the lengths of generated prompts and answers; "" if they are not generated.
+func describeLengths(d *config.Dataset) string {
 	if d.Prompts == nil {
 		return ""
 	}

@@ -12,8 +12,8 @@ import (
 // preparedLimit limits the conversations that are stored for reuse, in bytes of their first requests.
 const preparedLimit = 64 << 20
 
-// keptBeside is the approximate memory of a conversation and its request besides their texts, in bytes.
-const keptBeside = 4 << 10
+// entryOverhead is the approximate memory of a conversation and its request besides their texts, in bytes.
+const entryOverhead = 4 << 10
 
 // preparedStore stores conversations and their first requests, so that a dataset that is used repeatedly is generated once. It stops storing at its
 // limit; other conversations are generated again, with equal content. Safe for concurrent use.
@@ -43,7 +43,7 @@ func (p *preparedStore) keep(i int, c *conversation.Conversation, r *endpoint.Re
 	if _, known := p.all.Load(i); known {
 		return
 	}
-	size := int64(2*r.Body.Len() + keptBeside) // the texts and the body
+	size := int64(2*r.Body.Len() + entryOverhead) // the texts and the body
 	if p.held.Add(size) > preparedLimit {
 		p.held.Add(-size)
 		return

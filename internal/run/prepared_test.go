@@ -24,7 +24,7 @@ func (c *counted) Conversation(i int) *conversation.Conversation {
 func TestPreparedConversationsAreMadeOnceUpToTheLimit(t *testing.T) {
 	data := &counted{}
 	p := &preparedStore{data: data}
-	big := &endpoint.Request{Body: record.Plain([]byte(strings.Repeat("x", (preparedLimit/2-keptBeside)/2)))}
+	big := &endpoint.Request{Body: record.Plain([]byte(strings.Repeat("x", (preparedLimit/2-entryOverhead)/2)))}
 	for range 3 {
 		for i := range 4 {
 			s := p.session(i)

@@ -18,8 +18,8 @@ import (
 	"aiperf/internal/workload/conversation"
 )
 
-// probeTime is the time limit of the probe: a server with a queue must not delay the run.
-const probeTime = 30 * time.Second
+// probeLimit is the time limit of the probe: a server with a queue must not delay the run.
+const probeLimit = 30 * time.Second
 
 // probe sends one request before the load and reports what its answer shows about the server. It has its own connection and is not part of any result.
 // The run continues after a failed probe, unless the failure is hopeless.
@@ -34,8 +34,8 @@ func (o *runResources) probe(ctx context.Context, cfg *config.Benchmark, opts *O
 		}
 		return nil
 	}
-	p, err := o.question(ctx, cfg, opts, r)
-	if err := o.hopeless(ctx, cfg, opts, r, err); err != nil {
+	p, err := o.sendProbe(ctx, cfg, opts, r)
+	if err := o.checkHopeless(ctx, cfg, opts, r, err); err != nil {
 		return err
 	}
 	if err != nil {
@@ -54,26 +54,26 @@ func probes(e *endpoint.Endpoint) bool {
 	return e.TokenizesInput && !e.Ranks() && (e.Produces == record.Text || e.Produces == record.Embeddings)
 }
 
-// question sends the probe. If the server refuses the settings that fix the length of the answer, it sends the probe again without them.
-func (o *runResources) question(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan) (*metric.Probe, error) {
-	ctx, stop := context.WithTimeout(ctx, probeTime)
+// sendProbe sends the probe. If the server refuses the settings that fix the length of the answer, it sends the probe again without them.
+func (o *runResources) sendProbe(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan) (*metric.Probe, error) {
+	ctx, stop := context.WithTimeout(ctx, probeLimit)
 	defer stop()
 	connections := Connections(cfg, nil)
 	connections.Capture = transport.CaptureOff
-	over, _, release, err := carry(cfg, r, connections, userAgent(opts.Version))
+	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	asked, err := r.asked(cfg, o.executor.model)
+	asked, err := r.probeRequest(cfg, o.executor.model)
 	if err != nil {
 		return nil, err
 	}
-	rec, err := o.answer(ctx, over, asked.FixedLength)
+	rec, err := o.probeOnce(ctx, over, asked.FixedLength)
 	if err == nil && asked.FixedLength && rejected(rec.Error) {
 		rec.Release()
 		asked.FixedLength, asked.Refused = false, true
-		rec, err = o.answer(ctx, over, false)
+		rec, err = o.probeOnce(ctx, over, false)
 	}
 	if err != nil {
 		return nil, err
@@ -115,8 +115,8 @@ func rejected(e *record.Error) bool {
 	return e != nil && (e.Code == http.StatusBadRequest || e.Code == http.StatusUnprocessableEntity)
 }
 
-// answer sends the probe and returns its record. fixed = the length of the answer is fixed.
-func (o *runResources) answer(ctx context.Context, over protocolClient, fixed bool) (*record.Record, error) {
+// probeOnce sends the probe and returns its record. fixed = the length of the answer is fixed.
+func (o *runResources) probeOnce(ctx context.Context, over protocolClient, fixed bool) (*record.Record, error) {
 	length := serverprobe.Tokens
 	turn := conversation.Turn{MaxTokens: &length, Parts: conversation.Texts("", serverprobe.Prompt)}
 	if fixed {
@@ -126,15 +126,15 @@ func (o *runResources) answer(ctx context.Context, over protocolClient, fixed bo
 	if err != nil {
 		return nil, err
 	}
-	rec, err := o.executor.aside(ctx, over, 0, &req)
+	rec, err := o.executor.roundTrip(ctx, over, 0, &req)
 	if err == nil {
 		rec.Model, rec.Payload = o.executor.model, req.Body
 	}
 	return rec, err
 }
 
-// asked returns what the probe asks for, and what is needed to judge its answer.
-func (r *runPlan) asked(cfg *config.Benchmark, model string) (*serverprobe.ProbeRequest, error) {
+// probeRequest returns what the probe asks for, and what is needed to judge its answer.
+func (r *runPlan) probeRequest(cfg *config.Benchmark, model string) (*serverprobe.ProbeRequest, error) {
 	e := &cfg.Endpoint
 	_, exact := e.Extra.Get("ignore_eos")
 	osl := cfg.Dataset().Prompts != nil && cfg.Dataset().Prompts.OSL != nil

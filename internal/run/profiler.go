@@ -31,7 +31,7 @@ type profiler struct {
 
 func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
 	set := cfg.Endpoint.ServerProfiler
-	p := &profiler{hooks: h, as: cfg.As("endpoint.server_profiler"), start: set.StartPath, stop: set.StopPath, limit: timeOr(set.Timeout, hookTime), warn: warn}
+	p := &profiler{hooks: h, as: cfg.As("endpoint.server_profiler"), start: set.StartPath, stop: set.StopPath, limit: timeOr(set.Timeout, hookLimit), warn: warn}
 	if p.start == "" {
 		p.start = config.ProfilerStartPath
 	}
@@ -81,8 +81,8 @@ func (p *profiler) after(ctx context.Context, f *load.PhaseStats) {
 	}
 }
 
-// over stops the profilers at the end of a run that ended before the next phase.
-func (p *profiler) over(ctx context.Context) {
+// finish stops the profilers at the end of a run that ended before the next phase.
+func (p *profiler) finish(ctx context.Context) {
 	if p == nil {
 		return
 	}

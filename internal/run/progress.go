@@ -18,8 +18,8 @@ const (
 	statsIntervalShown = 5 * time.Second
 )
 
-// mostSilent is the longest pause of the view that reports every tenth of a phase.
-const mostSilent = time.Minute
+// maxSilence is the longest pause of the view that reports every tenth of a phase.
+const maxSilence = time.Minute
 
 // statsPause returns the pause between two lines of statistics; 0 = no lines.
 func statsPause(cfg *config.Benchmark, shown bool) time.Duration {
@@ -39,22 +39,22 @@ const progressPause = 250 * time.Millisecond
 // the log if a live line or dashboard is shown, otherwise to the error stream.
 type progress struct {
 	passiveComponent
-	eye     *uiSnapshotter
-	teller  *ui.PlainReporter
-	columns int             // of the live line
-	paint   *termdraw.Paint // of the live line
-	say     *reporter
-	stop    chan struct{}
-	done    chan struct{}
+	snapshots *snapshotter
+	plain     *ui.PlainReporter
+	columns   int             // of the live line
+	paint     *termdraw.Paint // of the live line
+	say       *reporter
+	stop      chan struct{}
+	done      chan struct{}
 }
 
 func newProgress(cfg *config.Benchmark, opts *Options, say *reporter) *progress {
-	p := &progress{eye: newEye(say.view), columns: max(opts.Progress, 20), paint: opts.Paint, say: say, stop: make(chan struct{}), done: make(chan struct{})}
+	p := &progress{snapshots: newSnapshotter(say.view), columns: max(opts.Progress, 20), paint: opts.Paint, say: say, stop: make(chan struct{}), done: make(chan struct{})}
 	if p.paint == nil {
 		p.paint = termdraw.NewPaint(false, false, false)
 	}
 	drawn := say.screen != nil || say.view.shown != nil
-	p.teller = &ui.PlainReporter{Pause: statsPause(cfg, say.view.shown != nil), Say: func(text string) {
+	p.plain = &ui.PlainReporter{Pause: statsPause(cfg, say.view.shown != nil), Say: func(text string) {
 		if drawn {
 			say.log.Info(text)
 		} else {
@@ -67,10 +67,10 @@ func newProgress(cfg *config.Benchmark, opts *Options, say *reporter) *progress 
 			say.warn(text)
 		}
 	}}
-	if cfg.Runtime.UI != config.UINone && !drawn && (cfg.Runtime.StatsInterval == nil || p.teller.Pause > 0) {
-		p.teller.Steps = true
+	if cfg.Runtime.UI != config.UINone && !drawn && (cfg.Runtime.StatsInterval == nil || p.plain.Pause > 0) {
+		p.plain.Steps = true
 		if cfg.Runtime.StatsInterval == nil {
-			p.teller.Pause = mostSilent
+			p.plain.Pause = maxSilence
 		}
 	}
 	return p
@@ -92,8 +92,8 @@ func (p *progress) Stop(context.Context) error {
 func (p *progress) run() {
 	defer close(p.done)
 	pause := progressPause
-	if p.teller.Pause > 0 {
-		pause = min(pause, p.teller.Pause)
+	if p.plain.Pause > 0 {
+		pause = min(pause, p.plain.Pause)
 	}
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
@@ -101,28 +101,28 @@ func (p *progress) run() {
 	for {
 		select {
 		case <-p.stop:
-			p.look(&s, time.Now())
+			p.update(&s, time.Now())
 			if p.say.screen != nil {
 				p.say.screen.Clear()
 			}
 			return
 		case now := <-tick.C:
-			p.look(&s, now)
+			p.update(&s, now)
 		}
 	}
 }
 
-func (p *progress) look(s *liveview.State, now time.Time) {
-	p.eye.fill(liveview.View{Width: p.columns}, s)
-	p.teller.Tell(s, now)
+func (p *progress) update(s *liveview.State, now time.Time) {
+	p.snapshots.fill(liveview.View{Width: p.columns}, s)
+	p.plain.Tell(s, now)
 	if p.say.screen != nil && s.Stage != liveview.Starting {
 		row := liveview.Simple(s, p.columns)
 		p.say.screen.Draw(string(row.Append(nil, p.paint)))
 	}
 }
 
-// snapshot converts the state of the load for the line of progress.
-func snapshot(s load.Snapshot) (ui.Snapshot, bool) {
+// progressSnapshot converts the state of the load for the line of progress.
+func progressSnapshot(s load.Snapshot) (ui.Snapshot, bool) {
 	if s.Info == nil || s.Started == 0 {
 		return ui.Snapshot{}, false
 	}

@@ -15,13 +15,13 @@ import (
 
 // openPublic opens a public dataset.
 func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *reporter) (dataset.Dataset, error) {
-	o = published(b, d, o)
+	o = publicOptions(b, d, o)
 	o.Hub.Progress, o.Hub.Notice = say.download, func(text string) { say.note("%s", text) }
 	return public.Open(ctx, o)
 }
 
-// published fills in the options that the settings of a public dataset give.
-func published(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
+// publicOptions fills in the options that the settings of a public dataset give.
+func publicOptions(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
 	o.Hub = hfhub.FromEnv(os.Getenv)
 	o.Hub.Dir = d.DatasetPath
 	o.Name, o.Subset, o.Repo, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.HFWekaDataset, d.Entries, public.Cache

@@ -14,12 +14,12 @@ func TestPublicOptions(t *testing.T) {
 	d.Dataset, d.HFSubset, d.Filters, d.Entries = "exgentic", "part", map[string]string{"source_model": "x", "harness": "y"}, 7
 	d.DatasetPath = "copy"
 	b.Profiling().Requests = ptr(9)
-	o := published(b, d, public.Options{})
+	o := publicOptions(b, d, public.Options{})
 	if o.Name != "exgentic" || o.Subset != "part" || !slices.Equal(o.Filters, []string{"harness=y", "source_model=x"}) || o.Entries != 7 || o.Requests != 9 || !o.Scheduled || o.Cache == "" || o.Hub.Dir != "copy" {
 		t.Errorf("%+v", o)
 	}
 	b = base(config.PhaseGamma, t.TempDir())
-	if o := published(b, b.Dataset(), public.Options{}); o.Scheduled || o.Subset != "" || o.Filters != nil {
+	if o := publicOptions(b, b.Dataset(), public.Options{}); o.Scheduled || o.Subset != "" || o.Filters != nil {
 		t.Errorf("%+v", o)
 	}
 }

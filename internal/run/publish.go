@@ -14,26 +14,26 @@ import (
 
 // Pauses between two writes of the live file, and how long the end of a run waits for a file system that does not respond.
 const (
-	publishPause = 250 * time.Millisecond
-	publishMost  = 2 * time.Second
-	publishShare = 20 // pause as a multiple of the time that a snapshot and its write take
-	unpublish    = 500 * time.Millisecond
+	publishPause    = 250 * time.Millisecond
+	maxPublishPause = 2 * time.Second
+	publishFactor   = 20 // pause as a multiple of the time that a snapshot and its write take
+	removeLimit     = 500 * time.Millisecond
 )
 
 // publisher is the component that writes the live file, in which other processes see the progress of the run. It has its own goroutine: nothing waits
 // for the file.
 type publisher struct {
 	passiveComponent
-	eye     *uiSnapshotter
-	dir     string
-	version string
-	id      string // id of the run
-	stop    chan struct{}
-	done    chan struct{}
+	snapshots *snapshotter
+	dir       string
+	version   string
+	id        string // id of the run
+	stop      chan struct{}
+	done      chan struct{}
 }
 
 func newPublisher(view *liveView, dir, version, id string) *publisher {
-	return &publisher{eye: newEye(view), dir: dir, version: version, id: id, stop: make(chan struct{}), done: make(chan struct{})}
+	return &publisher{snapshots: newSnapshotter(view), dir: dir, version: version, id: id, stop: make(chan struct{}), done: make(chan struct{})}
 }
 
 // Start implements component.
@@ -47,7 +47,7 @@ func (p *publisher) Stop(context.Context) error {
 	close(p.stop)
 	select {
 	case <-p.done:
-	case <-time.After(unpublish):
+	case <-time.After(removeLimit):
 	}
 	return nil
 }
@@ -65,9 +65,9 @@ func (p *publisher) run() {
 			_ = os.Remove(path) // a file that stays counts as a run that died, and the next run replaces it
 			return
 		case from := <-timer.C:
-			p.look(&told)
+			p.update(&told)
 			_ = artifact.WriteFile(path, told.Bytes()) // an error only means that nobody can watch the run
-			timer.Reset(min(max(publishPause, publishShare*time.Since(from)), publishMost))
+			timer.Reset(min(max(publishPause, publishFactor*time.Since(from)), maxPublishPause))
 		}
 	}
 }
@@ -75,13 +75,13 @@ func (p *publisher) run() {
 // sharedLines is the number of log lines in the file; the last ones are kept.
 const sharedLines = 100
 
-func (p *publisher) look(told *livefile.LiveState) {
+func (p *publisher) update(told *livefile.LiveState) {
 	told.Written = time.Now()
 	s := &told.State
 	const widest = 200
-	p.eye.fill(liveview.View{Width: widest, All: true}, s)
-	p.eye.mu.Lock()
-	told.Log = p.eye.told
-	p.eye.mu.Unlock()
+	p.snapshots.fill(liveview.View{Width: widest, All: true}, s)
+	p.snapshots.mu.Lock()
+	told.Log = p.snapshots.told
+	p.snapshots.mu.Unlock()
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-sharedLines):]) // the encoder modifies what it visits, and the log belongs to the view
 }

@@ -23,21 +23,21 @@ const (
 
 // readiness waits for the servers before the measurement. Its requests are not part of any result and have their own connections.
 type readiness struct {
-	modelWait
+	waitLimits
 	*executor
 	over protocolClient
 }
 
-// modelWait holds the limits of the wait.
-type modelWait struct {
+// waitLimits holds the limits of the wait.
+type waitLimits struct {
 	mode  string
 	limit time.Duration // for one model of one server
 	pause time.Duration // between two tries
 }
 
-func waitOf(b *config.Benchmark) modelWait {
+func waitLimitsOf(b *config.Benchmark) waitLimits {
 	e := &b.Endpoint
-	return modelWait{e.WaitForModelMode, e.WaitForModelTimeout.Duration(), e.WaitForModelEvery.Duration()}
+	return waitLimits{e.WaitForModelMode, e.WaitForModelTimeout.Duration(), e.WaitForModelEvery.Duration()}
 }
 
 // awaitModels waits until every server answers for every model. If one does not answer in time, the run ends with the last error.
@@ -48,13 +48,13 @@ func (o *runResources) awaitModels(ctx context.Context, cfg *config.Benchmark, o
 	}
 	connections := Connections(cfg, nil)
 	connections.Capture = transport.CaptureOff
-	over, _, release, err := carry(cfg, r, connections, userAgent(opts.Version))
+	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
 	if err != nil {
 		return err
 	}
 	defer release()
-	w := readiness{modelWait: waitOf(cfg), executor: o.executor, over: over}
-	if _, err := w.words(cfg.Models.Asked()[0]); err != nil && w.mode != readyByList {
+	w := readiness{waitLimits: waitLimitsOf(cfg), executor: o.executor, over: over}
+	if _, err := w.tinyRequest(cfg.Models.Asked()[0]); err != nil && w.mode != readyByList {
 		return fmt.Errorf("%s %s: endpoint type %s cannot be asked with a text alone (%w); %s looks at what the server lists",
 			cfg.As("endpoint.wait_for_model_mode"), w.mode, r.endpoint.Name, err, readyByList)
 	}
@@ -153,7 +153,7 @@ func (w *readiness) listed(ctx context.Context, url int, model string) error {
 
 // answers sends a request for one token. Every status below 500 counts as an answer: the server is up even if it refuses this request.
 func (w *readiness) answers(ctx context.Context, url int, model string) error {
-	req, err := w.words(model)
+	req, err := w.tinyRequest(model)
 	if err != nil {
 		return err
 	}
@@ -164,15 +164,15 @@ func (w *readiness) answers(ctx context.Context, url int, model string) error {
 	return err
 }
 
-// words returns a request for one token.
-func (w *readiness) words(model string) (endpoint.Request, error) {
+// tinyRequest returns a request for one token.
+func (w *readiness) tinyRequest(model string) (endpoint.Request, error) {
 	one := 1
 	return w.codec.Encode(&conversation.Turn{Model: model, MaxTokens: &one, Parts: conversation.Texts("", "Lo")}, &endpoint.History{RequestID: "readiness"})
 }
 
 // send sends a request and returns the body and the status of the answer. Status 0 means that there was no answer, or that the protocol has no status.
 func (w *readiness) send(ctx context.Context, url int, req *endpoint.Request) (body []byte, status int, err error) {
-	rec, err := w.aside(ctx, w.over, url, req)
+	rec, err := w.roundTrip(ctx, w.over, url, req)
 	if err != nil {
 		return nil, 0, err
 	}

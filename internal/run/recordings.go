@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/workload/dataset/weka"
 )
 
-// agents returns the options for recorded agents.
-func agents(b *config.Benchmark, d *config.Dataset) weka.Options {
+// agentOptions returns the options for recorded agents.
+func agentOptions(b *config.Benchmark, d *config.Dataset) weka.Options {
 	t := &b.Environment.Dataset.Weka
 	o := weka.Options{
 		Detection: weka.Detection{
@@ -27,14 +27,14 @@ func agents(b *config.Benchmark, d *config.Dataset) weka.Options {
 	return o
 }
 
-// joins returns how recorded agents are matched with the sub-agents that they started.
-func joins(b *config.Benchmark) weka.Join {
+// joinOptions returns how recorded agents are matched with the sub-agents that they started.
+func joinOptions(b *config.Benchmark) weka.Join {
 	t := &b.Environment.Dataset.TraceLab
 	return weka.Join{Agents: t.SubagentJoin, Codex: t.CodexSubagentJoin, Least: t.MinSpawn}
 }
 
-// columnar returns the options for a trace in columns.
-func columnar(b *config.Benchmark, d *config.Dataset) custom.Columnar {
+// columnOptions returns the options for a trace in columns.
+func columnOptions(b *config.Benchmark, d *config.Dataset) custom.Columnar {
 	c := custom.Columnar{
 		SessionColumn: b.Environment.Dataset.BasetenColumn, Share: config.Value(d.SessionSampleRatio), Speedup: config.Value(d.ReplaySpeedup),
 		ClosedLoop: d.OpenLoopReplay != nil && !*d.OpenLoopReplay, Strict: d.OpenLoopStrict,

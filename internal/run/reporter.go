@@ -19,7 +19,7 @@ import (
 // reporter reports events of a run to the user: all of them in the log, the important ones also on the error stream.
 type reporter struct {
 	log     *slog.Logger
-	events  *events         // receives the log
+	events  *logBuffer      // receives the log
 	level   slog.Level      // messages below this level are not reported
 	err     io.Writer       // the error stream
 	screen  *ui.Screen      // the live line on the error stream; nil = none
@@ -33,7 +33,7 @@ type reporter struct {
 
 // newReporter starts the log of a run at a level of --log-level. Messages from before the run come first.
 func newReporter(ctx context.Context, level string, o *Options, cfg *config.Benchmark) *reporter {
-	say := &reporter{events: new(events), view: newView(cfg, o.Secrets, func() bool { return ctx.Err() != nil }), level: levels[level], err: o.Err, secrets: o.Secrets}
+	say := &reporter{events: new(logBuffer), view: newLiveView(cfg, o.Secrets, func() bool { return ctx.Err() != nil }), level: levels[level], err: o.Err, secrets: o.Secrets}
 	if o.Progress > 0 {
 		say.screen = ui.NewScreen(o.Err)
 		say.err = say.screen
@@ -51,9 +51,9 @@ func newReporter(ctx context.Context, level string, o *Options, cfg *config.Benc
 	return say
 }
 
-// into opens the log into its file.
-func (say *reporter) into(file io.Writer, path string) {
-	say.events.into(file)
+// openFile opens the log into its file.
+func (say *reporter) openFile(file io.Writer, path string) {
+	say.events.openFile(file)
 	say.file = path
 }
 
@@ -63,15 +63,15 @@ func (say *reporter) verbose() bool { return say.level < slog.LevelInfo }
 // levelEnabled reports whether lines of a level are wanted.
 func (say *reporter) levelEnabled(level slog.Level) bool { return say.level <= level }
 
-// tell writes a line to the error stream, without secrets and terminal control characters.
-func (say *reporter) tell(text string) {
+// print writes a line to the error stream, without secrets and terminal control characters.
+func (say *reporter) print(text string) {
 	fmt.Fprintln(say.err, terminal.Text(say.secrets.Text(text)))
 }
 
 // warn reports a problem that does not stop the run, unless the level allows only errors.
 func (say *reporter) warn(text string) {
 	if say.levelEnabled(slog.LevelWarn) && !say.verbose() {
-		say.tell("aiperf: warning: " + text)
+		say.print("aiperf: warning: " + text)
 	}
 	say.log.Warn(text)
 }
@@ -80,31 +80,31 @@ func (say *reporter) warn(text string) {
 func (say *reporter) note(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if say.levelEnabled(slog.LevelInfo) && !say.verbose() {
-		say.tell("aiperf: " + text)
+		say.print("aiperf: " + text)
 	}
 	say.log.Info(text)
 }
 
-// entrance reports the address of a server of this process. A token that was drawn is printed on the error stream only, not in the log.
-func (say *reporter) entrance(what, address string, guard *promserver.AccessGuard) {
+// printAddress reports the address of a server of this process. A token that was drawn is printed on the error stream only, not in the log.
+func (say *reporter) printAddress(what, address string, guard *promserver.AccessGuard) {
 	say.log.Info(what + ": " + address)
 	switch {
 	case !say.levelEnabled(slog.LevelInfo):
 	case guard.Token == processToken():
 		fmt.Fprintln(say.err, terminal.Text("aiperf: "+what+": "+guard.Address(address)))
 	default:
-		say.tell("aiperf: " + what + ": " + address + " (with the token that you gave)")
+		say.print("aiperf: " + what + ": " + address + " (with the token that you gave)")
 	}
 }
 
 // fail reports why a run has no result.
 func (say *reporter) fail(text string) {
-	say.tell(fmt.Sprintf("error: %s; log: %s", text, say.file))
+	say.print(fmt.Sprintf("error: %s; log: %s", text, say.file))
 	say.log.Error(text)
 }
 
-// tellReading is the pause between two updates of the progress of reading a file.
-const tellReading = 200 * time.Millisecond
+// readingPause is the pause between two updates of the progress of reading a file.
+const readingPause = 200 * time.Millisecond
 
 // reading shows on a terminal how many rows of a file have been read; done removes the line.
 func (say *reporter) reading(path string) (tell func(rows int), done func()) {
@@ -113,22 +113,22 @@ func (say *reporter) reading(path string) (tell func(rows int), done func()) {
 	}
 	last := time.Now()
 	return func(rows int) {
-		if now := time.Now(); now.Sub(last) >= tellReading {
+		if now := time.Now(); now.Sub(last) >= readingPause {
 			last = now
 			say.screen.Draw(terminal.Line(say.secrets.Text(fmt.Sprintf("%d rows read of %s", rows, path))))
 		}
 	}, say.screen.Clear
 }
 
-// tellDownload is the pause between two messages about a slow download.
-const tellDownload = 5 * time.Second
+// downloadPause is the pause between two messages about a slow download.
+const downloadPause = 5 * time.Second
 
 // download reports when the download of a tokenizer or dataset file begins, its progress, and its end.
 func (say *reporter) download(file string, done, total int64) {
 	say.mu.Lock()
 	last, known := say.downloads[file]
 	whole := done == total
-	told := !known || whole || time.Since(last) >= tellDownload
+	told := !known || whole || time.Since(last) >= downloadPause
 	if told {
 		if say.downloads == nil {
 			say.downloads = map[string]time.Time{}

@@ -30,7 +30,7 @@ type runPlan struct {
 	problems   *accuracy.Set                       // problems of the benchmark; nil = none
 	grader     *grade.Grader                       // grader of the answers to the problems
 	data       dataset.Dataset
-	said       []string // warnings of the data that were reported
+	warned     []string // warnings of the data that were reported
 	scenario   load.Scenario
 }
 
@@ -44,7 +44,7 @@ func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, vers
 		}
 		return all, err
 	})
-	return r, pass(say, r.stages(ctx, cfg, userAgent(version), say))
+	return r, runStages(say, r.stages(ctx, cfg, userAgent(version), say))
 }
 
 // stages lists the stages of resolve in their order.
@@ -69,7 +69,7 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 				if r.grader, err = results.Grader(ctx, cfg); err != nil {
 					return err
 				}
-				r.data, err = openProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
+				r.data, err = openAccuracyProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
 				return err
 			}
 			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say)
@@ -88,7 +88,7 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.warn) }},
 		{"scenario", func() (err error) {
 			r.scenario, err = scenario(cfg)
-			askAll(&r.scenario, r.problems, cfg, say.warn)
+			setRequestCounts(&r.scenario, r.problems, cfg, say.warn)
 			return err
 		}},
 	}
@@ -131,8 +131,8 @@ func root(seed *config.Seed) *rng.Root {
 // warnOfData reports new warnings of the dataset. Data that are read during the run may add more later.
 func (r *runPlan) warnOfData(warn func(string)) {
 	for _, w := range r.data.Info().Warnings {
-		if !slices.Contains(r.said, w) {
-			r.said = append(r.said, w)
+		if !slices.Contains(r.warned, w) {
+			r.warned = append(r.warned, w)
 			warn(w)
 		}
 	}

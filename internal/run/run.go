@@ -64,17 +64,17 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	defer begun.close(ctx, say)
 	result, used, loadErr := begun.runLoad(ctx, cfg, &opts, say)
-	say.view.ended()
-	pipeErr := begun.written.stop(ctx)
+	say.view.endLoad()
+	pipeErr := begun.outputs.stop(ctx)
 	window, phases := profilingWindow(result)
 	how := outcome(cfg, &opts, result, window, say.file)
-	how.GPU, how.NetworkRTT = begun.watched.gpuFigures(window), begun.watched.roundTrip()
+	how.GPU, how.NetworkRTT = begun.exporters.gpuFigures(window), begun.exporters.roundTrip()
 	run := begun.results.Run(how)
-	plan := planWords(cfg)
+	plan := describePlan(cfg)
 	run.Subject = plan.Words()
-	say.view.conclude(run.Profiling)
-	run.Silences = say.view.pulse.silences()
-	if begun.steering != nil {
+	say.view.showFinal(run.Profiling)
+	run.Silences = say.view.stalls.silences()
+	if begun.adaptive != nil {
 		var err error
 		if run.Sought, err = runfiles.Open(cfg.Artifacts.Dir).Sought(); err != nil {
 			say.warn("the search for the limit cannot be displayed: " + err.Error())
@@ -82,16 +82,16 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	client := clientStats(run, phases, used, begun.client, begun.results)
 	client.ServerSilences = metric.SumSilences(run.Silences, window.From)
-	seenErr := begun.watched.witness(&client, window)
+	seenErr := begun.exporters.addObservations(&client, window)
 	client.CacheUse = begun.cacheUse(cfg, &opts, window)
 	run.Probe, run.Branches = begun.probed, branchStats(result)
 	run.Keyless = keyless(&cfg.Endpoint)
 	judge(run, result, client, cfg.As)
 	run.Submit(cfg.Scenario, cfg.Unlocked || opts.Info.VariationIndex != nil)
-	head := begun.watched.head(run)
-	begun.watched.phaseFiles(head, how.Phases)
-	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.watched.write(run, head, how.Phases))
-	begun.api.over(run)
+	head := begun.exporters.fileHead(run)
+	begun.exporters.phaseFiles(head, how.Phases)
+	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.exporters.write(run, head, how.Phases))
+	begun.api.finish(run)
 	begun.upload(ctx, cfg, &opts, run, say)
 	logVerdict(say.log, run)
 	reportFailure(say, run, result, begun.results.TemplateFailures(), opts.Reported, loadErr != nil, cfg.As)
@@ -105,19 +105,19 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used usage, err error) {
 	m := new(meter)
 	for _, one := range o.watchers(cfg, m, opts, say) {
-		if err := o.beside.start(ctx, one); err != nil {
-			return nil, used, errors.Join(err, o.beside.stop(ctx))
+		if err := o.duringLoad.start(ctx, one); err != nil {
+			return nil, used, errors.Join(err, o.duringLoad.stop(ctx))
 		}
 	}
-	say.view.begin(o.load, o.watched)
-	say.view.pulse.blind = m.heart.Blind
-	o.executor.pulse = say.view.pulse
+	say.view.beginLoad(o.load, o.exporters)
+	say.view.stalls.notReading = m.heart.Blind
+	o.executor.stalls = say.view.stalls
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)
 	err = errors.Join(err, unwatched())
-	o.profiler.over(ctx)
-	o.watched.finish(ctx)
-	err = errors.Join(err, o.beside.stop(ctx))
+	o.profiler.finish(ctx)
+	o.exporters.finish(ctx)
+	err = errors.Join(err, o.duringLoad.stop(ctx))
 	return result, m.usage(), err
 }
 
@@ -125,16 +125,16 @@ func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts 
 func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component {
 	m.check = o.client.CheckEmptiness
 	list := []component{
-		o.watched,
+		o.exporters,
 		m,
 		say.view,
 		admission{gate: o.gate, put: o.results.Put, meter: m, executor: o.executor},
 		newProgress(cfg, opts, say),
 		phaseLog{log: say.log},
-		newLooks(opts.Watch, o.load),
+		newWatcherComponent(opts.Watch, o.load),
 	}
-	if o.steering != nil {
-		list = append(list, o.steering)
+	if o.adaptive != nil {
+		list = append(list, o.adaptive)
 	}
 	return list
 }

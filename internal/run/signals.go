@@ -21,11 +21,11 @@ const (
 	exitTerminated = 143 // SIGTERM, SIGHUP
 )
 
-// lastWords is the time limit for the last message of a process that exits at once: the reader of its messages may be gone or stopped.
-const lastWords = 100 * time.Millisecond
+// messageLimit is the time limit for the last message of a process that exits at once: the reader of its messages may be gone or stopped.
+const messageLimit = 100 * time.Millisecond
 
-// lastWrite is how long such a process waits for a write in progress.
-const lastWrite = 500 * time.Millisecond
+// writeLimit is how long such a process waits for a write in progress.
+const writeLimit = 500 * time.Millisecond
 
 // ErrSignal is the cause of a cancelled context when the user interrupts a run.
 var ErrSignal = errors.New("interrupted by a signal")
@@ -60,7 +60,7 @@ func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
 // leave exits between two writes, so that result files end with a whole line.
 func leave(status int) {
 	terminal.Restore()
-	artifact.AwaitWrites(lastWrite)
+	artifact.AwaitWrites(writeLimit)
 	os.Exit(status)
 }
 
@@ -99,14 +99,14 @@ func (s *Signals) watch(cancel context.CancelCauseFunc, w io.Writer) {
 	}
 }
 
-// say writes a line, but waits only lastWords for a blocked reader.
+// say writes a line, but waits only messageLimit for a blocked reader.
 func say(w io.Writer, text string) {
 	said := make(chan struct{})
 	go func() {
 		defer close(said)
 		_, _ = io.WriteString(w, text)
 	}()
-	timer := time.NewTimer(lastWords)
+	timer := time.NewTimer(messageLimit)
 	defer timer.Stop()
 	select {
 	case <-said:

@@ -6,8 +6,8 @@ type stage struct {
 	do   func() error
 }
 
-// pass runs stages until one returns an error.
-func pass(say *reporter, stages []stage) error {
+// runStages runs stages until one returns an error.
+func runStages(say *reporter, stages []stage) error {
 	for _, one := range stages {
 		say.view.stage(one.name, false)
 		if err := one.do(); err != nil {

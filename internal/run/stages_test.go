@@ -18,7 +18,7 @@ func TestAStageThatRefusesIsTheLast(t *testing.T) {
 		return stage{name, func() error { ran = append(ran, name); return err }}
 	}
 	refused := errors.New("refused")
-	if err := pass(newReporter(t.Context(), "INFO", &Options{}, new(config.Benchmark)), []stage{one("a", nil), one("b", refused), one("c", nil)}); !errors.Is(err, refused) || !slices.Equal(ran, []string{"a", "b"}) {
+	if err := runStages(newReporter(t.Context(), "INFO", &Options{}, new(config.Benchmark)), []stage{one("a", nil), one("b", refused), one("c", nil)}); !errors.Is(err, refused) || !slices.Equal(ran, []string{"a", "b"}) {
 		t.Errorf("%v after %v", err, ran)
 	}
 }
@@ -36,8 +36,8 @@ func TestWhatIsWrittenIsNotHurried(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var told []string
-	data := &generated{n: mostLate + 7, made: map[int]int{}}
-	l := newListing(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: data}, chat(t), func(s string) { told = append(told, s) })
+	data := &generated{n: maxLate + 7, made: map[int]int{}}
+	l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: data}, chat(t), func(s string) { told = append(told, s) })
 	c := components{unhurried: true}
 	if err := c.start(t.Context(), l); err != nil {
 		t.Fatal(err)

@@ -20,11 +20,11 @@ const (
 // stallDetector detects times in which no server sends anything although requests wait. An event is any data that arrives for any request. It is
 // called for every event while data are read, so it takes no locks there and only counts. Gaps of a second or more are rare and stored.
 type stallDetector struct {
-	last    atomic.Int64 // instant of the last event, or from which requests waited again
-	waiting atomic.Int64 // requests in flight
-	gaps    [64 << gapBits]atomic.Uint32
-	firsts  [64 << gapBits]atomic.Uint32
-	blind   func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
+	last       atomic.Int64 // instant of the last event, or from which requests waited again
+	waiting    atomic.Int64 // requests in flight
+	gaps       [64 << gapBits]atomic.Uint32
+	firsts     [64 << gapBits]atomic.Uint32
+	notReading func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
 
 	mu   sync.Mutex
 	long []metric.ServerSilence // gaps of a second or more, monotonic ns
@@ -50,8 +50,8 @@ func gapEnd(bucket int) int64 {
 	return (int64(bucket&(1<<gapBits-1)|1<<gapBits)+1)<<lead - 1
 }
 
-// begin resets the detector at the start of the measured phases.
-func (p *stallDetector) begin() {
+// reset resets the detector at the start of the measured phases.
+func (p *stallDetector) reset() {
 	for i := range p.gaps {
 		p.gaps[i].Store(0)
 		p.firsts[i].Store(0)
@@ -74,7 +74,7 @@ func (p *stallDetector) Leave() {
 		return
 	}
 	if now, last := clock.Now(), p.last.Load(); now-last >= int64(leastSilence) { // nothing arrived until the last request was given up
-		p.note(last, now, 1)
+		p.addLong(last, now, 1)
 	}
 }
 
@@ -91,8 +91,8 @@ func (p *stallDetector) raise(at int64) int64 {
 	}
 }
 
-// event is called when data arrive.
-func (p *stallDetector) event(at int64) {
+// received is called when data arrive.
+func (p *stallDetector) received(at int64) {
 	old := p.raise(at)
 	if old == 0 {
 		return
@@ -100,14 +100,14 @@ func (p *stallDetector) event(at int64) {
 	gap := at - old
 	p.gaps[gapBucket(gap)].Add(1)
 	if gap >= int64(leastSilence) {
-		p.note(old, at, p.waiting.Load())
+		p.addLong(old, at, p.waiting.Load())
 	}
 }
 
-// first is called with the time that a request waited for its first event.
-func (p *stallDetector) first(ns int64) { p.firsts[gapBucket(ns)].Add(1) }
+// firstWait is called with the time that a request waited for its first event.
+func (p *stallDetector) firstWait(ns int64) { p.firsts[gapBucket(ns)].Add(1) }
 
-func (p *stallDetector) note(from, to, waiting int64) {
+func (p *stallDetector) addLong(from, to, waiting int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	const most = 1000 // more do not change the picture
@@ -147,19 +147,19 @@ func quantile(buckets []atomic.Uint32, q float64, without int) int64 {
 	return 0
 }
 
-// real reports whether a silence was a stall of the servers: long enough, and not because the client was not reading. bucket is that of limit.
-func (p *stallDetector) real(s metric.ServerSilence, bucket int) bool {
+// isStall reports whether a silence was a stall of the servers: long enough, and not because the client was not reading. bucket is that of limit.
+func (p *stallDetector) isStall(s metric.ServerSilence, bucket int) bool {
 	length := s.To - s.From
-	if p.blind != nil {
-		length -= p.blind(s.From, s.To)
+	if p.notReading != nil {
+		length -= p.notReading(s.From, s.To)
 	}
 	return length >= int64(p.limit(bucket))
 }
 
-// now returns the stall that continues at an instant; zero = none.
-func (p *stallDetector) now(at int64) metric.ServerSilence {
+// current returns the stall that continues at an instant; zero = none.
+func (p *stallDetector) current(at int64) metric.ServerSilence {
 	s := metric.ServerSilence{From: p.last.Load(), To: at, Waiting: p.waiting.Load()}
-	if s.Waiting == 0 || s.From == 0 || at-s.From < int64(leastSilence) || !p.real(s, -1) {
+	if s.Waiting == 0 || s.From == 0 || at-s.From < int64(leastSilence) || !p.isStall(s, -1) {
 		return metric.ServerSilence{}
 	}
 	return s
@@ -170,7 +170,7 @@ func (p *stallDetector) silences() (list []metric.ServerSilence) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.long {
-		if p.real(s, gapBucket(s.To-s.From)) {
+		if p.isStall(s, gapBucket(s.To-s.From)) {
 			list = append(list, metric.ServerSilence{From: clock.Wall(s.From), To: clock.Wall(s.To), Waiting: s.Waiting})
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// arrive tells a pulse of one event every so many ms in a span.
+// arrive reports one event per interval of so many ms in a span to a stallDetector.
 func arrive(p *stallDetector, base, from, to, every int64) {
 	for at := from; at < to; at += every {
-		p.event(base + at*1e6)
+		p.received(base + at*1e6)
 	}
 }
 
@@ -31,13 +31,13 @@ func TestSilence(t *testing.T) {
 		{"few events, one long wait", func(p *stallDetector, b int64) { arrive(p, b, 0, 200, 100); arrive(p, b, 3000, 3200, 100) }, 0, 2900 * time.Millisecond},
 		{"long prefill", func(p *stallDetector, b int64) {
 			for i := range int64(5) {
-				p.first(1500e6)
+				p.firstWait(1500e6)
 				arrive(p, b, 3000*i+1500, 3000*i+3000, 10)
 			}
 		}, 0, 0},
 		{"the client did not look", func(p *stallDetector, b int64) { arrive(p, b, 0, 2000, 10); arrive(p, b, 4200, 6000, 10) }, 2000, 0},
 	} {
-		p := &stallDetector{blind: func(int64, int64) int64 { return c.blind * 1e6 }}
+		p := &stallDetector{notReading: func(int64, int64) int64 { return c.blind * 1e6 }}
 		p.Enter()
 		base := p.last.Load() + 1
 		c.play(p, base)
@@ -60,15 +60,15 @@ func TestSilenceNow(t *testing.T) {
 	arrive(&p, base, 0, 2000, 10)
 	last := p.last.Load()
 	for after, want := range map[int64]bool{900e6: false, 1250e6: true} {
-		if got := p.now(last+after) != (metric.ServerSilence{}); got != want {
+		if got := p.current(last+after) != (metric.ServerSilence{}); got != want {
 			t.Errorf("%v after the last event: %v", time.Duration(after), got)
 		}
 	}
 	p.Leave()
-	if p.now(last+3e9) != (metric.ServerSilence{}) {
+	if p.current(last+3e9) != (metric.ServerSilence{}) {
 		t.Error("nobody waits")
 	}
-	p.begin()
+	p.reset()
 	if len(p.silences()) != 0 {
 		t.Error("a silence of the warm-up")
 	}
@@ -83,10 +83,10 @@ func TestSilenceUntilGivenUp(t *testing.T) {
 	if list := p.silences(); len(list) != 1 || list[0].To-list[0].From < 3e9 {
 		t.Errorf("%v", list)
 	}
-	p.begin()
+	p.reset()
 	p.last.Store(clock.Now() - 3e9)
 	p.Enter()
-	p.event(clock.Now())
+	p.received(clock.Now())
 	if list := p.silences(); len(list) != 0 {
 		t.Errorf("nobody waited: %v", list)
 	}

@@ -10,8 +10,8 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// patience is the time limit for a start to react to an interruption by the user.
-const patience = time.Second
+// interruptLimit is the time limit for a start to react to an interruption by the user.
+const interruptLimit = time.Second
 
 // start resolves and opens a run. When the context ends it gives up within patience, whatever blocks the packages below: a tokenizer that loads, a
 // file that does not answer, a terminal that accepts no output. On an error nothing stays open.
@@ -38,34 +38,34 @@ func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *
 	select {
 	case got = <-done:
 	case <-ctx.Done():
-		timer := time.NewTimer(patience)
+		timer := time.NewTimer(interruptLimit)
 		defer timer.Stop()
 		select {
 		case got = <-done:
 		case <-timer.C:
 			go func() { release(<-done) }()
-			return nil, early(ctx)
+			return nil, interruptedEarly(ctx)
 		}
 	}
 	if ctx.Err() != nil {
 		release(got)
-		return nil, early(ctx)
+		return nil, interruptedEarly(ctx)
 	}
 	return got.runResources, got.err
 }
 
-// early returns the error of a run that was interrupted before it sent anything.
-func early(ctx context.Context) error {
+// interruptedEarly returns the error of a run that was interrupted before it sent anything.
+func interruptedEarly(ctx context.Context) error {
 	return fmt.Errorf("%w before the first request; there is nothing to report", context.Cause(ctx))
 }
 
-// gate passes finished records to the pipeline until it is closed. It drops requests that return after their phase was abandoned.
-type gate struct {
+// recordGate passes finished records to the pipeline until it is closed. It drops requests that return after their phase was abandoned.
+type recordGate struct {
 	mu   sync.RWMutex
 	into func(*record.Record)
 }
 
-func (g *gate) put(rec *record.Record) {
+func (g *recordGate) put(rec *record.Record) {
 	g.mu.RLock()
 	into := g.into
 	if into != nil {
@@ -77,13 +77,13 @@ func (g *gate) put(rec *record.Record) {
 	}
 }
 
-func (g *gate) open(into func(*record.Record)) {
+func (g *recordGate) open(into func(*record.Record)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.into = into
 }
 
-func (g *gate) shut() {
+func (g *recordGate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.into = nil

@@ -17,7 +17,7 @@ import (
 func TestGate(t *testing.T) {
 	var through, released int
 	var mu sync.Mutex
-	g := gate{into: func(*record.Record) { mu.Lock(); defer mu.Unlock(); through++ }}
+	g := recordGate{into: func(*record.Record) { mu.Lock(); defer mu.Unlock(); through++ }}
 	come := func() {
 		rec := new(record.Record)
 		rec.OnRelease(func() { mu.Lock(); defer mu.Unlock(); released++ })
@@ -72,11 +72,11 @@ func TestComplaint(t *testing.T) {
 			group(4, 500, "Internal Server Error", "a\n  b"), group(3, 0, "A", ""), group(2, 0, "B", ""), group(1, 0, "C", ""),
 		}}, "all 10 requests failed: 4 × 500 Internal Server Error: a b; 3 × A; 2 × B; and 1 more"},
 	} {
-		if got := complaint(&c.from); got != c.want {
+		if got := failureReason(&c.from); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
-	if long := named(&record.Error{Type: "E", Message: strings.Repeat("é", 500)}); len([]rune(long)) > 170 {
+	if long := errorText(&record.Error{Type: "E", Message: strings.Repeat("é", 500)}); len([]rune(long)) > 170 {
 		t.Errorf("a long message is %d characters", len([]rune(long)))
 	}
 }

@@ -40,8 +40,8 @@ func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, 
 		}
 		say.note("metrics of this run: %s/metrics", server.URL())
 		o.streams.observers = append(o.streams.observers, figures)
-		o.held.opened(func() error {
-			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime/2)
+		o.untilEnd.opened(func() error {
+			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit/2)
 			defer cancel()
 			return server.Close(limited)
 		})
@@ -61,7 +61,7 @@ func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, 
 			return fmt.Errorf("%s: %w", cfg.As("otel.metrics_url"), err)
 		}
 		o.streams.observers = append(o.streams.observers, stream)
-		o.written.opened(func() error { stream.Close(ctx); return nil })
+		o.outputs.opened(func() error { stream.Close(ctx); return nil })
 	}
 	return nil
 }

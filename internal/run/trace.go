@@ -18,8 +18,8 @@ func observers(ctx context.Context, log *slog.Logger, shown *liveView) []pipelin
 	return list
 }
 
-// others returns the list of its arguments; perhaps may be nil.
-func others(always, perhaps pipeline.Observer) []pipeline.Observer {
+// withOptional returns the list of its arguments; perhaps may be nil.
+func withOptional(always, perhaps pipeline.Observer) []pipeline.Observer {
 	if perhaps == nil {
 		return []pipeline.Observer{always}
 	}

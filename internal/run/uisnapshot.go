@@ -25,9 +25,9 @@ type client struct {
 	memory int64
 }
 
-// uiSnapshotter takes snapshots of a run for one reader: a dashboard, the line of progress, or the live file. Each reader has its own, because it
+// snapshotter takes snapshots of a run for one reader: a dashboard, the line of progress, or the live file. Each reader has its own, because it
 // stores the previous snapshot. It is used by one goroutine.
-type uiSnapshotter struct {
+type snapshotter struct {
 	*liveView
 	tracker  *ui.Tracker
 	client   client
@@ -36,14 +36,14 @@ type uiSnapshotter struct {
 	gpuNote  []string
 }
 
-func newEye(v *liveView) *uiSnapshotter {
-	return &uiSnapshotter{liveView: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}}
+func newSnapshotter(v *liveView) *snapshotter {
+	return &snapshotter{liveView: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}}
 }
 
 // fill updates the state.
-func (v *uiSnapshotter) fill(shown liveview.View, s *liveview.State) {
+func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 	v.mu.Lock()
-	g, w, over, final := v.load, v.watched, v.over, v.final
+	g, w, over, final := v.load, v.exporters, v.over, v.final
 	s.Log, s.Steps = v.log, append(s.Steps[:0], v.steps...)
 	for i := range s.Steps {
 		if s.Steps[i].State == liveview.Runs && g == nil {
@@ -52,14 +52,14 @@ func (v *uiSnapshotter) fill(shown liveview.View, s *liveview.State) {
 	}
 	v.mu.Unlock()
 	if s.Plan.Target == "" {
-		s.Plan = planWords(v.cfg)
+		s.Plan = describePlan(v.cfg)
 	}
 	s.Stopping = v.stopping()
 	var now load.Snapshot
 	if g != nil {
 		now = g.Snapshot()
 	}
-	line, ok := snapshot(now)
+	line, ok := progressSnapshot(now)
 	if !ok {
 		v.starting(s)
 		return
@@ -84,7 +84,7 @@ func (v *uiSnapshotter) fill(shown liveview.View, s *liveview.State) {
 }
 
 // starting fills the state before the first request.
-func (v *uiSnapshotter) starting(s *liveview.State) {
+func (v *snapshotter) starting(s *liveview.State) {
 	s.Stage, s.Known = liveview.Starting, true
 	done := 0
 	for _, one := range s.Steps {
@@ -110,16 +110,16 @@ func stageOf(s *load.Snapshot, over bool) liveview.Stage {
 }
 
 // stall fills in the stalls of the servers in the phase that is shown.
-func (v *uiSnapshotter) stall(s *liveview.State, now *load.Snapshot) {
+func (v *snapshotter) stall(s *liveview.State, now *load.Snapshot) {
 	at := clock.Now()
 	s.Stall = liveview.Stall{}
-	if current := v.pulse.now(at); current.To != 0 && s.Stage != liveview.Processing {
+	if current := v.stalls.current(at); current.To != 0 && s.Stage != liveview.Processing {
 		from := max(current.From, now.Started)
 		s.Stall.Now, s.Stall.NowAt, s.Stall.Waits = time.Duration(at-from), float64(from-now.Started)/1e9, current.Waiting
 		return
 	}
 	started := clock.Wall(now.Started)
-	for _, one := range v.pulse.silences() {
+	for _, one := range v.stalls.silences() {
 		if one.From >= started {
 			s.Stall.Past, s.Stall.PastAt, s.Stall.Waits = time.Duration(one.To-one.From), float64(one.From-started)/1e9, one.Waiting
 			s.Stall.Count++
@@ -128,7 +128,7 @@ func (v *uiSnapshotter) stall(s *liveview.State, now *load.Snapshot) {
 }
 
 // usage updates the client's CPU share, once a second.
-func (v *uiSnapshotter) usage(cpu *float64) {
+func (v *snapshotter) usage(cpu *float64) {
 	c := &v.client
 	if now := time.Now(); now.Sub(c.at) >= time.Second {
 		used := processCPU()
@@ -158,7 +158,7 @@ const (
 )
 
 // workers returns the only group of workers: each request has its own goroutine.
-func (v *uiSnapshotter) workers(s *liveview.State) []liveview.Worker {
+func (v *snapshotter) workers(s *liveview.State) []liveview.Worker {
 	c := &s.Counts
 	w := liveview.Worker{Name: workersName, State: "healthy", InFlight: c.InFlight, Done: c.OK, Failed: c.Errors, CPU: v.client.share, Memory: v.client.memory}
 	w.Read, w.Written = v.running.Bytes()
@@ -188,7 +188,7 @@ const (
 var gaugeNames = map[string]string{"server_queue_length": "queue", "server_requests_running": "running", "server_kv_cache_usage": "KV cache"}
 
 // telemetry fills in the readings of the exporters; the statistics of GPUs only while they are shown.
-func (v *uiSnapshotter) telemetry(shown liveview.View, w *exporterCollection, from int64, s *liveview.State) {
+func (v *snapshotter) telemetry(shown liveview.View, w *exporterCollection, from int64, s *liveview.State) {
 	s.Gauges = s.Gauges[:0]
 	if w == nil {
 		return

@@ -27,7 +27,7 @@ type liveView struct {
 	passiveComponent
 	cfg      *config.Benchmark
 	running  *ui.Running
-	pulse    *stallDetector
+	stalls   *stallDetector
 	began    time.Time
 	stopping func() bool
 	secrets  *redact.Secrets      // removed from everything that is shown
@@ -35,16 +35,16 @@ type liveView struct {
 	listing  listingProgress
 	cores    int // cores that the process may use, read before the load reserves some
 
-	mu      sync.Mutex // guards what the parts of a run report
-	steps   []liveview.Step
-	stepped time.Time
-	load    *load.Generator
-	watched *exporterCollection
-	over    bool // the load has ended
-	final   *liveview.Figures
-	log     []liveview.Line
-	told    int // number of log lines so far
-	errors  errorLines
+	mu        sync.Mutex // guards what the parts of a run report
+	steps     []liveview.Step
+	stepped   time.Time
+	load      *load.Generator
+	exporters *exporterCollection
+	over      bool // the load has ended
+	final     *liveview.Figures
+	log       []liveview.Line
+	told      int // number of log lines so far
+	errors    errorLines
 }
 
 // startSteps lists the stages of a start that may take long, with the names that are shown.
@@ -52,8 +52,8 @@ var startSteps = []struct{ stage, name string }{
 	{"dataset", "Dataset"}, {"tokenizers", "Tokenizer"}, {"servers", "Simulation"}, {"connections", "Connections"}, {"probe", "Server"}, {"telemetry", "Telemetry"},
 }
 
-func newView(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *liveView {
-	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), pulse: new(stallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
+func newLiveView(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *liveView {
+	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), stalls: new(stallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
 	for _, s := range startSteps {
 		if s.stage != "servers" || simulates(cfg) {
 			v.steps = append(v.steps, liveview.Step{Name: s.name})
@@ -75,7 +75,7 @@ func simulates(cfg *config.Benchmark) bool {
 // show shows the view on a terminal until hide.
 func (v *liveView) show(t *dashboard.Terminal, dir string) error {
 	shown, err := dashboard.Start(dashboard.Options{
-		Terminal: *t, Fill: newEye(v).fill, Copy: v.whole,
+		Terminal: *t, Fill: newSnapshotter(v).fill, Copy: v.whole,
 		Interrupt: func() {
 			if self, err := os.FindProcess(os.Getpid()); err == nil {
 				_ = self.Signal(os.Interrupt)
@@ -130,14 +130,14 @@ func (v *liveView) stage(name string, done bool) {
 	}
 }
 
-// begin records that the load begins.
-func (v *liveView) begin(g *load.Generator, w *exporterCollection) {
+// beginLoad records that the load begins.
+func (v *liveView) beginLoad(g *load.Generator, w *exporterCollection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.load, v.watched = g, w
+	v.load, v.exporters = g, w
 	v.steps = []liveview.Step{{Name: liveview.Starting.String(), Text: "ready", State: liveview.Done, Took: time.Since(v.began)}}
 	for _, p := range v.cfg.PhasesSent() {
-		v.steps = append(v.steps, liveview.Step{Name: phaseTitle(p.Name), Text: phaseWords(&p)})
+		v.steps = append(v.steps, liveview.Step{Name: phaseTitle(p.Name), Text: describePhase(&p)})
 	}
 	v.steps = append(v.steps, liveview.Step{Name: liveview.Processing.String(), Text: "reduce, write files"})
 }
@@ -156,7 +156,7 @@ func phaseTitle(name string) string {
 // PhaseStart implements component.
 func (v *liveView) PhaseStart(p *load.PhaseInfo) {
 	if !p.Warmup && p.Profiling == 0 {
-		v.pulse.begin()
+		v.stalls.reset()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -177,8 +177,8 @@ func (v *liveView) PhaseEnd(f *load.PhaseStats) {
 	}
 }
 
-// ended records that the load is over.
-func (v *liveView) ended() {
+// endLoad records that the load is over.
+func (v *liveView) endLoad() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.over = true
@@ -187,8 +187,8 @@ func (v *liveView) ended() {
 	}
 }
 
-// conclude makes the last frame show the figures of the report.
-func (v *liveView) conclude(s *metric.Summary) {
+// showFinal makes the last frame show the figures of the report.
+func (v *liveView) showFinal(s *metric.Summary) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.final = figuresOf(s)

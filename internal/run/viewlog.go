@@ -13,20 +13,20 @@ import (
 
 // Limits of the log that is shown.
 const (
-	keptLines  = 2000
-	keptLetter = 500
+	maxLogLines   = 2000
+	maxLineLength = 500
 )
 
 // line adds one line to the log.
 func (v *liveView) line(at time.Time, level liveview.Level, text string) {
 	text = terminal.Line(v.secrets.Text(text))
-	if r := []rune(text); len(r) > keptLetter {
-		text = string(r[:keptLetter]) + "…"
+	if r := []rune(text); len(r) > maxLineLength {
+		text = string(r[:maxLineLength]) + "…"
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if len(v.log) >= 2*keptLines { // the views share the array, so it is never written to again
-		v.log = append([]liveview.Line(nil), v.log[len(v.log)-keptLines:]...)
+	if len(v.log) >= 2*maxLogLines { // the views share the array, so it is never written to again
+		v.log = append([]liveview.Line(nil), v.log[len(v.log)-maxLogLines:]...)
 	}
 	v.told++
 	v.log = append(v.log, liveview.Line{At: at, Level: level, Text: text})
@@ -37,7 +37,7 @@ func (v *liveView) whole() string {
 	v.mu.Lock()
 	lines := v.log
 	v.mu.Unlock()
-	return liveview.LogText(lines[max(0, len(lines)-keptLines):])
+	return liveview.LogText(lines[max(0, len(lines)-maxLogLines):])
 }
 
 // errorLines limits the lines about failed requests in the log that is shown. The first failure of each kind is shown at once, later ones are counted.
@@ -58,8 +58,8 @@ const (
 	errorKinds = 50
 )
 
-// take counts a failure. tell is true if it is time for a line; more is the number of failures since the last line.
-func (e *errorLines) take(kind string, at int64) (more int64, tell bool) {
+// count counts a failure. tell is true if it is time for a line; more is the number of failures since the last line.
+func (e *errorLines) count(kind string, at int64) (more int64, tell bool) {
 	if e.kinds == nil {
 		e.kinds = map[string]*errorLine{}
 	}
@@ -89,7 +89,7 @@ func (v *liveView) failed(row *metric.Row) {
 		kind = fmt.Sprintf("%d %s", e.Code, kind)
 	}
 	v.mu.Lock()
-	more, tell := v.errors.take(kind, row.End)
+	more, tell := v.errors.count(kind, row.End)
 	v.mu.Unlock()
 	if !tell {
 		return

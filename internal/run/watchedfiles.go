@@ -18,11 +18,11 @@ func (w *exporterCollection) gpuFigures(window metric.Window) *metric.GPUTelemet
 	if w == nil || w.gpu == nil {
 		return nil
 	}
-	return w.gpu.Result(w.late(window))
+	return w.gpu.Result(w.withLastReading(window))
 }
 
-// late returns a window extended by the time for the last reading of GPUs.
-func (w *exporterCollection) late(window metric.Window) metric.Window {
+// withLastReading returns a window extended by the time for the last reading of GPUs.
+func (w *exporterCollection) withLastReading(window metric.Window) metric.Window {
 	window.To += int64(w.cfg.Environment.GPU.FinalScrapeGraceNs)
 	return window
 }
@@ -64,8 +64,8 @@ func (w *exporterCollection) gauges() (list []timeline.Gauge) {
 	return list
 }
 
-// witness adds the observations of the machine and the servers to the basis of the verdict, and writes the timeline.
-func (w *exporterCollection) witness(client *metric.ClientStats, window metric.Window) error {
+// addObservations adds the observations of the machine and the servers to the basis of the verdict, and writes the timeline.
+func (w *exporterCollection) addObservations(client *metric.ClientStats, window metric.Window) error {
 	client.MachineUse = w.machine.Use(window)
 	gauges := w.gauges()
 	for _, g := range gauges {
@@ -108,7 +108,7 @@ func (w *exporterCollection) phaseGPUs(window metric.Window, next int64) json.Ra
 	if w.gpu == nil {
 		return nil
 	}
-	window = w.late(window)
+	window = w.withLastReading(window)
 	if next != 0 {
 		window.To = min(window.To, max(next, window.From))
 	}
@@ -155,8 +155,8 @@ func (w *exporterCollection) warmup(h *servermetrics.Head, phases []results.Phas
 	}
 }
 
-// head returns the information about the servers and the run at the beginning of the files; nil = servers are not collected.
-func (w *exporterCollection) head(run *metric.Run) *servermetrics.Head {
+// fileHead returns the information about the servers and the run at the beginning of the files; nil = servers are not collected.
+func (w *exporterCollection) fileHead(run *metric.Run) *servermetrics.Head {
 	if w == nil || w.servers == nil {
 		return nil
 	}

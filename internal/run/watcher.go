@@ -21,8 +21,8 @@ type Watcher interface {
 	Look(start int64, after time.Duration) (enough bool)
 }
 
-// follow makes the executor report every request to a watcher.
-func (e *executor) follow(w Watcher) {
+// setWatcher makes the executor report every request to a watcher.
+func (e *executor) setWatcher(w Watcher) {
 	if w != nil {
 		e.watcher, e.firstToken = w, true
 	}
@@ -44,7 +44,7 @@ type watcherComponent struct {
 	done    sync.WaitGroup
 }
 
-func newLooks(w Watcher, of watchableLoad) *watcherComponent {
+func newWatcherComponent(w Watcher, of watchableLoad) *watcherComponent {
 	return &watcherComponent{watcher: w, load: of, stop: make(chan struct{})}
 }
 

@@ -282,8 +282,8 @@ func TestCheckSendsNothing(t *testing.T) {
 	if err != nil || f.Prompts != 4 || math.Abs(f.Tokens-20) > 8 || f.Requests != 30 || f.Time != 0 {
 		t.Fatalf("%+v %v", f, err)
 	}
-	defer func(n int) { madeTokens = n }(madeTokens)
-	madeTokens = 20_000
+	defer func(n int) { maxSampledTokens = n }(maxSampledTokens)
+	maxSampledTokens = 20_000
 	long := base(config.PhaseConcurrency, b.Artifacts.Dir)
 	d := long.Dataset()
 	d.Entries, d.Prompts.ISL, d.Turns, d.SystemPromptFile, long.SLOs = 40, config.Normal(3_000, 0), config.Normal(1, 0), "", nil
