@@ -39,7 +39,7 @@ func TestDryRun(t *testing.T) {
 			"dry run: 3 cells, 6 runs, 120 requests, pauses of about 30 s; the first: 2 prompts, mean 4 tokens, 20 requests as fast as the server answers"},
 		{"--input-file image.jsonl", 1, "error: image.jsonl:2: image: file not found: x.png"},
 		{"--input-file texts.jsonl --user-centric-rate 1 --num-users 2 --request-count 4", 1, "error: --user-centric-rate needs conversations of several turns; rows of --input-file are single prompts"},
-		{"--isl 0", 0, "warning: all generated data are switched off: set --isl (now 0) and --batch-size-text (now 1) above 0, or ask for images (--image-width-mean), audio (--audio-length-mean) or video (--video-width); a run would be refused"},
+		{"--isl 0", 0, "warning: nothing to send: all generated data are switched off. Set --isl (now 0) and --batch-size-text (now 1) above 0, or add images (--image-width-mean), audio (--audio-length-mean) or video (--video-width); a run would be refused"},
 		{"--request-rate-series texts.jsonl --benchmark-duration 9", 1, ""},
 	} {
 		cmd := command(t, append([]string{"profile", "--dry-run", "--model", "m", "--tokenizer", "builtin", "--url", "mock://"}, strings.Fields(c.args)...)...)

@@ -43,7 +43,7 @@ func TestAdaptiveKeys(t *testing.T) {
 		closed("adaptive_scale: {control: 3}"):                       "adaptive_scale.control must be a mapping",
 		closed(short + ", adaptive_sustain_duration: 3"):             "the phase says its adaptive_sustain_duration already",
 		closed("sla: {request_latency: {lt: 3}}"):                    "request_latency lt has no operators",
-		strings.Replace(closed(flat), "request_latency", "e2e", 1):   `run.yaml:7: benchmark.phases.profiling.sla, condition 1: metric_tag "e2e" is not measured by windows`,
+		strings.Replace(closed(flat), "request_latency", "e2e", 1):   `run.yaml:7: benchmark.phases.profiling.sla, condition 1: metric_tag "e2e" is not supported; allowed are`,
 		strings.Replace(closed(flat), "request_latency", "ttft", 1):  "ttft needs run.yaml: benchmark.endpoint.streaming",
 		closed("adaptive_scale_base_step: 3"):                        "warning: run.yaml:7: benchmark.phases.profiling.adaptive_scale_base_step has no effect without adaptive_scale: true",
 	} {

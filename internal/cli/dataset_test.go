@@ -113,11 +113,11 @@ func TestConvert(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"multi.jsonl o --to single_turn": "multi.jsonl:1: session \"a\" goes on: its requests are sent as deltas_without_responses, those of single_turn as message_array_with_responses", "trace.jsonl o --to multi_turn": "trace.jsonl:1: a row of lengths", "single.jsonl o --to mooncake_trace": "single.jsonl:1: a row of mooncake_trace",
-		"forks.jsonl o --to mooncake_trace": "forks.jsonl:1: a turn that starts other sessions", "graph.jsonl o --to mooncake_trace": "models of a single turn", "trace.jsonl o --to burst_gpt_trace": "knows neither sessions nor",
-		"trace.jsonl o --to dag_jsonl": "no sessions of dag_jsonl", "multi.jsonl o --to random_pool": "drawn one by one", "multi.jsonl o --to inputs_json": "only whole request bodies",
-		"text.jsonl o --to bailian_trace": "texts are not measured", "burst.csv o --to sagemaker_data_capture": "has messages and a time", "text.jsonl o --to baseten_trace": "text.jsonl:1: timestamp: missing", "burst.csv o --to baseten_trace": "burst.csv:2: a row of lengths has no text",
-		"chats.jsonl o --to baseten_trace": "chats.jsonl:1: prompt: a row of baseten_trace is one text", "text.jsonl o --to tracelab": "text.jsonl:1: rounds of tracelab tell which agents asked",
+		"multi.jsonl o --to single_turn": "multi.jsonl:1: session \"a\" has several requests with context_mode deltas_without_responses, but those of single_turn are always sent as message_array_with_responses", "trace.jsonl o --to multi_turn": "trace.jsonl:1: the row has lengths", "single.jsonl o --to mooncake_trace": "single.jsonl:1: a row of mooncake_trace",
+		"forks.jsonl o --to mooncake_trace": "forks.jsonl:1: the turn starts other sessions", "graph.jsonl o --to mooncake_trace": "headers or model, which this format", "trace.jsonl o --to burst_gpt_trace": "can hold neither sessions nor",
+		"trace.jsonl o --to dag_jsonl": "cannot be written as dag_jsonl", "multi.jsonl o --to random_pool": "drawn independently", "multi.jsonl o --to inputs_json": "only whole request bodies",
+		"text.jsonl o --to bailian_trace": "does not count the tokens of texts", "burst.csv o --to sagemaker_data_capture": "needs messages and a time", "text.jsonl o --to baseten_trace": "text.jsonl:1: timestamp: missing", "burst.csv o --to baseten_trace": "burst.csv:2: the row has lengths but no text",
+		"chats.jsonl o --to baseten_trace": "chats.jsonl:1: prompt: a row of baseten_trace can hold one text only", "text.jsonl o --to tracelab": "text.jsonl:1: tracelab needs the agents",
 		"single.jsonl o --to raw_payload": "only whole request bodies", "single.jsonl o --to csv": `--to "csv"`, "single.jsonl trace.jsonl --to single_turn": "--force",
 	} {
 		status, _, errs := say(t, files, "dataset convert "+line)
@@ -169,8 +169,8 @@ func TestConvertToTable(t *testing.T) {
 		t.Errorf("%d %s", status, errs)
 	}
 	for old, want := range map[string]string{
-		`"timestamp":9`: "timestamp: 9.5", `"min_tokens":1`: "extra.min_tokens: 2", `"extra":{"min_tokens":1}`: "extra.min_tokens: rows", `"output_length":1,`: "output_length: missing",
-		`{"min_tokens":1}`: "extra: of its members", `"texts"`: "prompt: a row of baseten_trace holds one text",
+		`"timestamp":9`: "timestamp: 9.5", `"min_tokens":1`: "extra.min_tokens: 2", `"extra":{"min_tokens":1}`: "extra.min_tokens: in baseten_trace", `"output_length":1,`: "output_length: missing",
+		`{"min_tokens":1}`: "extra: baseten_trace allows only", `"texts"`: "prompt: a row of baseten_trace can hold one text",
 	} {
 		now := map[string]string{`"timestamp":9`: `"timestamp":9.5`, `"min_tokens":1`: `"min_tokens":2`, `"extra":{"min_tokens":1}`: `"type":"single_turn"`, `"output_length":1,`: "",
 			`{"min_tokens":1}`: `{"min_tokens":1,"top_p":1}`, `"texts"`: `"images":["https://h/a.png"],"texts"`}[old]

@@ -148,7 +148,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--cache-bust warmup_isolation_first_turn", "?has no effect without a warm-up"}, {"--cache-bust warmup_isolation_first_turn --warmup-request-count 2", ""},
 	{"--random-range-ratio 0.3 --isl 9 --osl 9", "?answers may end earlier"}, {"--random-range-ratio 0.3 --isl 9", "!needs --isl and --osl"}, {"--random-range-ratio 0.3 --osl 9", "!needs --isl and --osl"},
 	{"--random-range-ratio 1 --isl 9 --osl 9", "!below 1"}, {"--random-range-ratio 1 --isl 9 --osl 9 --random-corpus-style sglang", "?answers may end earlier"},
-	{"--random-range-ratio {\"input\":0.1,\"output\":0.2} --isl 9 --osl 9 --random-corpus-style sglang", "!one ratio for input and output"},
+	{"--random-range-ratio {\"input\":0.1,\"output\":0.2} --isl 9 --osl 9 --random-corpus-style sglang", "!a single ratio for input and output"},
 	{"--random-range-ratio {\"input\":0.1,\"out\":0.2} --isl 9 --osl 9", "!the keys must be input and output"},
 	{"--random-range-ratio 0.3 --isl 9 --osl 9 --isl-stddev 2", "!exclude each other"}, {"--random-range-ratio 0.3 --isl 9 --osl 9 --seq-dist 5,5:100", "!exclude each other"},
 	{"--random-corpus-style sglang", "?has no effect without"}, {"--random-range-ratio 0.3" + rowsPath, "!is for generated prompts"},

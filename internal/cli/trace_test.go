@@ -76,7 +76,7 @@ func TestSynthesizeTrace(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"synthesize": "agentic-code", "synthesize trace": "--input-file", "synthesize trace t.jsonl t.jsonl": "is the trace itself", "synthesize trace t.jsonl --speedup-ratio 0": "--speedup-ratio 0: must be above 0",
-		"synthesize trace t.jsonl --max-isl 5": "no row is left", "synthesize trace t.jsonl --custom-dataset-type single_turn": "no recorded traffic",
+		"synthesize trace t.jsonl --max-isl 5": "no rows left", "synthesize trace t.jsonl --custom-dataset-type single_turn": "is not a format of recorded traffic",
 	} {
 		if status, _, errs := say(t, map[string]string{"t.jsonl": worked}, line); status != 1 || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d %s, want %q", line, status, errs, want)
@@ -98,7 +98,7 @@ func TestValidate(t *testing.T) {
 		"validate --target mooncake-trace --input bad.jsonl": {"1", "Validation failed with 3 error(s)", "Line 1: invalid JSON", "Line 2: ", "Line 5: exactly one of input_length"},
 		"validate mooncake-trace mix.jsonl":                  {"1", "Line 2: payload: session"},
 		"validate artifacts .":                               {"1", "bad.jsonl:1"},
-		"validate mooncake-trace blocks.jsonl":               {"1", "with 1 error(s)", "Line 2: hash_ids: 2 ids of 512 tokens do not fit into input_length 100: the last block would have -412 tokens (allowed: 1 to 512; --block-size sets"},
+		"validate mooncake-trace blocks.jsonl":               {"1", "with 1 error(s)", "Line 2: hash_ids: 2 ids of 512 tokens do not match input_length 100: the last block would have -412 tokens (allowed are 1 to 512; set the block size with --block-size"},
 		"validate blocks.jsonl --block-size 64":              {"0", "2 rows"},
 	} {
 		status, out, errs := say(t, files, line)
@@ -135,7 +135,7 @@ func TestSynthesizeAgents(t *testing.T) {
 		t.Errorf("%v %v %s", err, faults, passed)
 	}
 	for line, want := range map[string]string{
-		"synthesize agentic-code --num-sessions 0": "--num-sessions 0", "synthesize agentic-code --config none.json": "none.json: neither", "synthesize agentic-code --max-isl 1": "max_prompt_tokens",
+		"synthesize agentic-code --num-sessions 0": "--num-sessions 0", "synthesize agentic-code --config none.json": "none.json: no such file", "synthesize agentic-code --max-isl 1": "max_prompt_tokens",
 	} {
 		if status, _, errs := say(t, nil, line); status != 1 || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d %s, want %q", line, status, errs, want)

@@ -81,7 +81,7 @@ func TestFetch(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"{url}/gone": "/gone: the server answered 404", "{url}/page": "/page: is no image: text/html", "{url}/large": "larger than 4096 bytes", "ftp://h/x.png": "only http and https",
+		"{url}/gone": "/gone: the server answered 404", "{url}/page": "/page: not an image: text/html", "{url}/large": "larger than 4096 bytes", "ftp://h/x.png": "only http and https",
 	} {
 		if _, err := open("\n{\"image\":\"" + path + "\"}"); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "in.jsonl:2: ") {
 			t.Errorf("%s: %v, want %q", path, err, want)

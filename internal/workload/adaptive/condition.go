@@ -123,17 +123,17 @@ func Check(all []Condition, i int) string {
 	m := measures[c.Metric]
 	switch {
 	case m == nil:
-		return fmt.Sprintf("metric_tag %q is not measured by windows; allowed are %s", c.Metric, strings.Join(Metrics(), ", "))
+		return fmt.Sprintf("metric_tag %q is not supported; allowed are %s", c.Metric, strings.Join(Metrics(), ", "))
 	case !slices.Contains([]string{"lt", "le", "gt", "ge"}, c.Op):
 		return fmt.Sprintf("op %q is not allowed; allowed are lt, le, gt, ge", c.Op)
 	case m.rate == nil && !slices.Contains(statistics, c.Stat):
 		return fmt.Sprintf("stat %q is not allowed; allowed are %s", c.Stat, strings.Join(statistics, ", "))
 	case m.rate != nil && !slices.Contains(statistics[:3], c.Stat):
-		return fmt.Sprintf("stat %q: a window has one %s; allowed are %s", c.Stat, c.Metric, strings.Join(statistics[:3], ", "))
+		return fmt.Sprintf("stat %q: a window has only one value of %s; allowed are %s", c.Stat, c.Metric, strings.Join(statistics[:3], ", "))
 	case m == &failures && !(c.Threshold >= 0 && c.Threshold <= 100):
-		return fmt.Sprintf("threshold %g: %s is in percent; allowed are 0 to 100", c.Threshold, c.Metric)
+		return fmt.Sprintf("threshold %g: %s is a percentage; allowed are 0 to 100", c.Threshold, c.Metric)
 	case m.judges && !slices.ContainsFunc(all, func(o Condition) bool { return perRequest(o.Metric) != nil }):
-		return c.Metric + " needs a condition on request_latency, time_to_first_token or inter_token_latency beside it: it says which requests are good"
+		return c.Metric + " needs a second condition, on request_latency, time_to_first_token or inter_token_latency, which decides which requests are good"
 	}
 	return ""
 }

@@ -151,9 +151,9 @@ func TestValues(t *testing.T) {
 func TestCheck(t *testing.T) {
 	latency := Condition{"request_latency", "p95", "lt", 5}
 	for want, list := range map[string][]Condition{
-		"": {latency, {"goodput", "avg", "ge", 3}}, "is not measured by windows": {{"e2e", "p95", "lt", 5}}, `op "eq"`: {{"ttft", "p95", "eq", 5}},
-		`stat "p42"`: {{"ttft", "p42", "lt", 5}}, "a window has one error_rate": {{"error_rate", "p95", "lt", 5}}, "is in percent": {{"error_rate", "avg", "lt", 101}},
-		"needs a condition on request_latency": {{"goodput", "avg", "ge", 3}, {"error_rate", "avg", "lt", 1}},
+		"": {latency, {"goodput", "avg", "ge", 3}}, "is not supported; allowed are": {{"e2e", "p95", "lt", 5}}, `op "eq"`: {{"ttft", "p95", "eq", 5}},
+		`stat "p42"`: {{"ttft", "p42", "lt", 5}}, "a window has only one value of error_rate": {{"error_rate", "p95", "lt", 5}}, "is a percentage": {{"error_rate", "avg", "lt", 101}},
+		"needs a second condition, on request_latency": {{"goodput", "avg", "ge", 3}, {"error_rate", "avg", "lt", 1}},
 	} {
 		if got := Check(list, 0) + Check(list, len(list)-1); !strings.Contains(got, want) || (want == "") != (got == "") {
 			t.Errorf("%q, want %q", got, want)

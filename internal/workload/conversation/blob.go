@@ -190,7 +190,7 @@ func (b *Blob) content() ([]byte, error) {
 // get returns one form of the content; it makes it if it is not in memory.
 func (b *Blob) get(h *cachedContent, create func() ([]byte, error)) ([]byte, error) {
 	if !b.Inline() {
-		return nil, fmt.Errorf("media %.80q: no content, only an address", b.address)
+		return nil, fmt.Errorf("media %.80q: only a URL is known, not the content", b.address)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

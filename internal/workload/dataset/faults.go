@@ -50,7 +50,7 @@ func (f *Faults) Err() error {
 	if f.more > 0 {
 		text += fmt.Sprintf("\nand %d more", f.more)
 		if f.Enough() {
-			text += "; the rest was not read"
+			text += "; reading stopped here"
 		}
 	}
 	return errors.New(text)

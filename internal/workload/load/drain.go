@@ -24,7 +24,7 @@ func (g *Generator) drain(p *phase) {
 		if len(p.inFlight) > 0 {
 			p.stats.GraceExpired = true
 			if p.info.Primes {
-				p.refuse(fmt.Errorf("the requests of the warm-up have not ended within its grace period of %v", p.Grace))
+				p.refuse(fmt.Errorf("the requests of the warm-up did not end within its grace period of %v", p.Grace))
 			}
 			p.cut(ErrGrace)
 			cut = true

@@ -109,7 +109,7 @@ func (f *fixedStarts) pop(t0 int64) *ticket {
 	}
 	err := checkTimed(d.shape)
 	if err == nil && startOf(d) < f.last {
-		err = fmt.Errorf("fixed schedule: session %q at %g ms comes behind one at %g ms", d.shape.ID, startOf(d), f.last)
+		err = fmt.Errorf("fixed schedule: session %q at %g ms comes after one at %g ms", d.shape.ID, startOf(d), f.last)
 	}
 	if err != nil {
 		f.p.refuse(err)

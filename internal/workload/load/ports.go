@@ -134,7 +134,7 @@ var (
 	ErrInterrupted = errors.New("the run was interrupted")
 	ErrFailures    = errors.New("too many requests failed")
 	ErrPhaseOver   = errors.New("the phase is complete")
-	ErrSeen        = errors.New("who watches the run has seen enough")
+	ErrSeen        = errors.New("enough was measured")
 )
 
 // Hooks are called at the start and end of phases, on the goroutine of Run. Each may be nil.

@@ -123,7 +123,7 @@ func (g *Generator) await(ctx context.Context, from *prefetcher) (sample, error)
 
 func checkShape(d sample) error {
 	if len(d.shape.Turns) == 0 {
-		return fmt.Errorf("conversation %d (%q) of the data set has no turn", d.index, d.shape.ID)
+		return fmt.Errorf("conversation %d (%q) of the data set has no turns", d.index, d.shape.ID)
 	}
 	return nil
 }

@@ -275,5 +275,5 @@ func (d *primer) press(now int64) {
 
 // unprimed ends the run, because the measured phase would find cold caches.
 func (p *phase) unprimed(t *ticket) {
-	p.refuse(fmt.Errorf("the warm-up's request of conversation %q (turn %d) failed: nothing is measured on a server whose caches are not warm", t.ses.Shape.ID, t.req.Turn))
+	p.refuse(fmt.Errorf("the warm-up request of conversation %q (turn %d) failed, so the server's caches are not warm and nothing is measured", t.ses.Shape.ID, t.req.Turn))
 }

@@ -46,7 +46,7 @@ func (g *Generator) settle(ctx context.Context, p *phase) error {
 		g.mu.Unlock()
 	}
 	if len(g.lanes) == 0 {
-		return fmt.Errorf("none of the %d conversations can be entered after its first turn: a replay needs two turns, or recorded times", pool)
+		return fmt.Errorf("none of the %d conversations can be started in the middle, as a replay does; they need two turns or more, or recorded times", pool)
 	}
 	return nil
 }

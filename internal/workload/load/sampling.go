@@ -27,7 +27,7 @@ func newSampler(order Sampling, source Source, root *rng.Root) (func() int, erro
 	}
 	n := source.Len()
 	if n == 0 {
-		return nil, errors.New("the data set holds no conversation")
+		return nil, errors.New("the data set has no conversations")
 	}
 	switch order {
 	case Sequential, "":

@@ -46,8 +46,8 @@ const (
 	StopFailures    Stop = "failed-request threshold"
 	StopUnreachable Stop = "server unreachable"
 	StopSource      Stop = "data set error"
-	StopControl     Stop = "its control loop was done"
-	StopWatcher     Stop = "its watcher had seen enough"
+	StopControl     Stop = "control loop ended"
+	StopWatcher     Stop = "enough was measured"
 )
 
 // ScheduleStats show how well the schedule was followed.

@@ -114,7 +114,7 @@ func TestFixedScheduleReadsAhead(t *testing.T) {
 		src := &ordered{shapes: trace(0, 100, 200, 150, 300)}
 		s := newSim(t, manner{})
 		_, err := playCtx(t, t.Context(), one(Phase{Mode: FixedSchedule}), Options{Source: src, Executor: s})
-		if err == nil || !strings.Contains(err.Error(), `session "c3" at 150 ms comes behind one at 200 ms`) {
+		if err == nil || !strings.Contains(err.Error(), `session "c3" at 150 ms comes after one at 200 ms`) {
 			t.Error(err)
 		}
 	})

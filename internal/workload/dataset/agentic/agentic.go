@@ -73,7 +73,7 @@ func Generate(c *Config, n int, root *rng.Root, tick func(done int)) ([]Session,
 		g.groups = append(g.groups, sum)
 	}
 	if need := blocksOf(c.MaxPrompt, c.BlockSize) - g.l1 - g.l15; need > maxSessionBlocks {
-		return nil, fmt.Errorf("max_prompt_tokens %d: a session would need %d blocks of its own; there is room for %d", c.MaxPrompt, need, maxSessionBlocks)
+		return nil, fmt.Errorf("max_prompt_tokens %d: a session would need %d blocks; at most %d are possible", c.MaxPrompt, need, maxSessionBlocks)
 	}
 	return g.all(n, tick)
 }

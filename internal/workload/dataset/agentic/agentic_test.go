@@ -148,7 +148,7 @@ func TestConfigs(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		`{"max_promt_tokens":5}`: "max_promt_tokens", `{"generation_length":{"mean":5,"median":9}}`: "generation_length: mean 5", `[]`: "array",
-		`{"turns":{"mean":4,"median":3,"min":2,"max":6}}`: "excludes reset", `{"block_size":0}`: "block_size", `{"restart_turn_range":[5,5]}`: "restart_turn_range",
+		`{"turns":{"mean":4,"median":3,"min":2,"max":6}}`: "cannot be combined with reset", `{"block_size":0}`: "block_size", `{"restart_turn_range":[5,5]}`: "restart_turn_range",
 	} {
 		if _, _, err := Load(write("bad.json", text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -150,7 +150,7 @@ func Load(from string) (c *Config, name string, err error) {
 	text := []byte(bundled[from])
 	if len(text) == 0 {
 		if text, err = boundedfile.ReadAll(from, maxConfig); errors.Is(err, os.ErrNotExist) {
-			return nil, "", fmt.Errorf("%s: neither a file nor a bundled configuration (default)", from)
+			return nil, "", fmt.Errorf("%s: no such file, and the only bundled configuration is named \"default\"", from)
 		} else if err != nil {
 			return nil, "", err
 		}
@@ -232,8 +232,8 @@ func (c *Config) Check() error {
 		{c.BlockSize > 0 && blocksOf(c.Cache.Layer15, c.BlockSize) > groupBlocks, "cache.layer1_5_tokens: more than 200 blocks"},
 		{c.MaxPrompt < 2, "max_prompt_tokens: must be at least 2"},
 		{!share(c.RestartChance), "restart_initial_probability: must be 0 to 1"},
-		{c.RestartTurns[0] < 1 || c.RestartTurns[1] <= c.RestartTurns[0], "restart_turn_range: must be two numbers from 1 on, the second above the first"},
-		{t != nil && (c.Reset != nil || c.RestartChance > 0), "turns: excludes reset (null) and restart_initial_probability (0)"},
+		{c.RestartTurns[0] < 1 || c.RestartTurns[1] <= c.RestartTurns[0], "restart_turn_range: must be two numbers, at least 1, in ascending order"},
+		{t != nil && (c.Reset != nil || c.RestartChance > 0), "turns: cannot be combined with reset (set it to null) or restart_initial_probability (set it to 0)"},
 		{t != nil && !(t.Min >= 1 && float64(t.Min) <= t.Median && t.Median <= t.Mean && t.Mean <= float64(t.Max)), "turns: needs 1 <= min <= median <= mean <= max"},
 	} {
 		if one.bad {
@@ -251,7 +251,7 @@ func (l *Lognormal) complete() error {
 			return fmt.Errorf("sigma %g: must not be negative", l.Sigma)
 		}
 	case !(l.Median > 0) || !(l.Mean >= l.Median) || math.IsInf(l.Mean, 0):
-		return fmt.Errorf("mean %g, median %g: a log-normal distribution needs a median above 0 and a mean that is not below it", l.Mean, l.Median)
+		return fmt.Errorf("mean %g, median %g: a log-normal distribution needs a median above 0 and a mean of at least the median", l.Mean, l.Median)
 	default:
 		l.Mu, l.Sigma = math.Log(l.Median), math.Sqrt(2*math.Log(l.Mean/l.Median))
 	}

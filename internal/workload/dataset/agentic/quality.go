@@ -169,7 +169,7 @@ func (q *Quality) compare(c *Config, sessions []Session) string {
 	for i := range sessions {
 		turns += len(sessions[i].Turns)
 	}
-	fmt.Fprintf(&b, "Coding agents: distributions and what was generated\n%d sessions, %d turns, blocks of %d tokens\n\n%-34s %12s %12s %8s\n", len(sessions), turns, c.BlockSize, "", "target", "generated", "error")
+	fmt.Fprintf(&b, "Coding agents: wanted and generated distributions\n%d sessions, %d turns, blocks of %d tokens\n\n%-34s %12s %12s %8s\n", len(sessions), turns, c.BlockSize, "", "target", "generated", "error")
 	for _, one := range []struct {
 		name string
 		c    Compared
@@ -189,7 +189,7 @@ func (q *Quality) compare(c *Config, sessions []Session) string {
 			fmt.Fprintf(&b, "%-34s %12s %12.1f %8s\n", one.name+", "+v.what, target, v.got, off)
 		}
 	}
-	fmt.Fprintf(&b, "\nsessions that ended at the longest prompt %d, by a reset %d, with the turns drawn for them %d, split %d\n", q.Ends.Retired, q.Ends.Reset, q.Ends.Completed, q.Ends.Split)
+	fmt.Fprintf(&b, "\nends of sessions: longest prompt reached %d, reset %d, all turns done %d, split %d\n", q.Ends.Retired, q.Ends.Reset, q.Ends.Completed, q.Ends.Split)
 	return b.String()
 }
 

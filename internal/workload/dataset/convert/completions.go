@@ -93,13 +93,13 @@ func (c *completions) completion(t *conversation.Turn, e custom.Entry) (row comp
 	}
 	switch {
 	case t.Timestamp == nil:
-		return row, errors.New("timestamp: missing; a row of baseten_trace has the instant at which it was sent")
+		return row, errors.New("timestamp: missing; every row of baseten_trace needs the time at which it was sent")
 	case *t.Timestamp < 0 || *t.Timestamp != math.Trunc(*t.Timestamp) || *t.Timestamp >= 1<<53:
-		return row, fmt.Errorf("timestamp: %v: those of baseten_trace are whole milliseconds from 0", *t.Timestamp)
+		return row, fmt.Errorf("timestamp: %v: baseten_trace allows only whole milliseconds, at least 0", *t.Timestamp)
 	case t.Delay != nil:
-		return row, errors.New("delay: has no place in baseten_trace, whose rows have instants")
+		return row, errors.New("delay: baseten_trace has no delays, only timestamps")
 	case t.MaxTokens == nil:
-		return row, errors.New("output_length: missing; a row of baseten_trace tells how long the answer was")
+		return row, errors.New("output_length: missing; every row of baseten_trace needs the length of its answer")
 	}
 	row = completion{At: int64(*t.Timestamp), Prompt: t.Contents()[0], In: int64(e.Tokens), Out: int64(*t.MaxTokens)}
 	if e.Session != "" {
@@ -122,10 +122,10 @@ func (c *completions) completion(t *conversation.Turn, e custom.Entry) (row comp
 // oneText returns an error if a turn is not a single user text.
 func oneText(t *conversation.Turn) error {
 	if t.RawMessages != nil || t.RawPayload != nil || t.Silent || len(t.Branches) > 0 || t.TokenIDs != nil || t.ExtraHeaders != nil || t.Model != "" {
-		return errors.New("prompt: a row of baseten_trace is one text, without messages, bodies, models or headers of its own")
+		return errors.New("prompt: a row of baseten_trace can hold one text only, no messages, body, model or headers")
 	}
 	if len(t.Parts) != 1 || len(t.Contents()) != 1 || t.Role != "" && t.Role != "user" {
-		return errors.New("prompt: a row of baseten_trace holds one text of the user: no media, no lists, no other role")
+		return errors.New("prompt: a row of baseten_trace can hold one text of the user only, no media, list or other role")
 	}
 	return nil
 }
@@ -141,17 +141,17 @@ func (c *completions) extra(body json.RawMessage, row *completion) error {
 		d := json.NewDecoder(bytes.NewReader(body))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&has); err != nil {
-			return fmt.Errorf("extra: of its members baseten_trace has min_tokens, hash_ids and block_size, as whole numbers: %s", strings.TrimPrefix(err.Error(), "json: "))
+			return fmt.Errorf("extra: baseten_trace allows only min_tokens, hash_ids and block_size, all whole numbers: %s", strings.TrimPrefix(err.Error(), "json: "))
 		}
 	}
 	if has.Least != nil {
 		if *has.Least != row.Out {
-			return fmt.Errorf("extra.min_tokens: %d, but the answer has %d tokens, and baseten_trace has one length for both", *has.Least, row.Out)
+			return fmt.Errorf("extra.min_tokens: %d, but the answer has %d tokens; in baseten_trace both must be equal", *has.Least, row.Out)
 		}
 		c.least++
 	}
 	if c.rows++; c.least > 0 && c.least < c.rows {
-		return errors.New("extra.min_tokens: rows of baseten_trace ask for a least length all, or none does")
+		return errors.New("extra.min_tokens: in baseten_trace either all rows have it or none")
 	}
 	row.Hashes, row.Block = has.Hashes, has.Block
 	return nil

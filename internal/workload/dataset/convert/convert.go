@@ -109,9 +109,9 @@ func newTarget(format string, count func(string) int) *Target {
 func lossless(t *conversation.Turn) error {
 	switch {
 	case t.RawPayload != nil:
-		return errors.New("a whole request body has no turn: it can be written as raw_payload or mooncake_trace")
+		return errors.New("the row is a whole request body, which only raw_payload and mooncake_trace can hold")
 	case t.RawMessages != nil:
-		return errors.New("ready messages have no turn: they can be written as mooncake_trace")
+		return errors.New("the row is a list of ready messages, which only mooncake_trace can hold")
 	case t.Silent || len(t.Branches) > 0:
 		return errStarts
 	case t.TokenIDs != nil || t.ExtraHeaders != nil || t.Model != "":
@@ -121,10 +121,10 @@ func lossless(t *conversation.Turn) error {
 }
 
 // errOfTurn reports a turn with more than a text.
-var errOfTurn = errors.New("token ids, headers and models of a single turn are not converted")
+var errOfTurn = errors.New("the turn has its own token ids, headers or model, which this format cannot hold")
 
 // errStarts reports a graph that only dag_jsonl can hold.
-var errStarts = errors.New("a turn that starts other sessions, or waits for them, is one of dag_jsonl only")
+var errStarts = errors.New("the turn starts other sessions or waits for them, which only dag_jsonl can hold")
 
 // turnsOf returns the turns of a traffic row.
 func turnsOf(e custom.Entry) ([]conversation.Turn, error) {
@@ -137,7 +137,7 @@ func turnsOf(e custom.Entry) ([]conversation.Turn, error) {
 	case r.Text != nil:
 		t.Parts = conversation.Texts("", *r.Text)
 	case r.Messages == nil && r.Payload == nil:
-		return nil, errors.New("a row of lengths has no text: it can be written as mooncake_trace, bailian_trace or burst_gpt_trace")
+		return nil, errors.New("the row has lengths but no text, which only mooncake_trace, bailian_trace and burst_gpt_trace can hold")
 	}
 	return []conversation.Turn{t}, nil
 }
@@ -213,7 +213,7 @@ func contentOf(p *conversation.Part) (string, error) {
 	case p.Kind == conversation.Text:
 		return p.Text, nil
 	case p.Blob == nil || p.ID != "":
-		return "", errors.New("images with ids are not converted: image_uuids stand beside plain lists only")
+		return "", errors.New("images with ids cannot be converted: image_uuids need a plain list of images")
 	case p.Blob.Address() != "":
 		return p.Blob.Address(), nil
 	}
@@ -288,7 +288,7 @@ func appendMooncake(dst []byte, e custom.Entry) ([]byte, error) {
 		case t.RawMessages != nil: // each turn has only the new messages
 			rec.Messages, rec.Tools, rec.Delta = t.RawMessages, t.RawTools, true
 		case len(t.Parts) != 1 || len(texts) != 1 || t.Role != "" && t.Role != "user":
-			return nil, errors.New("a row of mooncake_trace holds one text of the user: no media, no lists, no other role")
+			return nil, errors.New("a row of mooncake_trace can hold one text of the user only, no media, list or other role")
 		default:
 			rec.Text = &texts[0]
 		}
@@ -318,13 +318,13 @@ func appendPayload(dst []byte, e custom.Entry) ([]byte, error) {
 		body = e.Turns[0].RawPayload
 	}
 	if body == nil {
-		return nil, errors.New("only whole request bodies can be written as raw_payload: the words around a text are the endpoint's")
+		return nil, errors.New("raw_payload can hold only whole request bodies, and this row is not one")
 	}
 	if e.Record == nil && e.Session != "" {
-		return nil, errors.New("raw_payload has no session ids: write inputs_json")
+		return nil, errors.New("raw_payload has no session ids; convert to inputs_json instead")
 	}
 	if r := e.Record; r != nil && (r.Timestamp != nil || r.Delay != nil || e.Session != "") {
-		return nil, errors.New("raw_payload has neither times nor sessions of several rows")
+		return nil, errors.New("raw_payload can hold neither times nor sessions of several rows")
 	}
 	return append(append(dst, body...), '\n'), nil
 }

@@ -20,7 +20,7 @@ func appendPooled(dst []byte, e custom.Entry) ([]byte, error) {
 	}
 	t := &turns[0]
 	if len(turns) > 1 || e.Session != "" || t.Timestamp != nil || t.Delay != nil || t.Role != "" || t.MaxTokens != nil || t.ExtraBody != nil {
-		return nil, errors.New("rows of random_pool are drawn one by one: no sessions, times, roles, lengths or extras")
+		return nil, errors.New("rows of random_pool are drawn independently, so they cannot have sessions, times, roles, lengths or extras")
 	}
 	return appendSingle(dst, e)
 }
@@ -32,10 +32,10 @@ func (b *bodies) append(dst []byte, e custom.Entry) ([]byte, error) {
 	var list []byte
 	add := func(t *conversation.Turn) error {
 		if t.RawPayload == nil {
-			return errors.New("only whole request bodies can be written as inputs_json: the words around a text are the endpoint's")
+			return errors.New("inputs_json can hold only whole request bodies, and this row is not one")
 		}
 		if t.Timestamp != nil || t.Delay != nil {
-			return errors.New("inputs_json has no times")
+			return errors.New("inputs_json cannot hold times")
 		}
 		list = append(append(list, ','), t.RawPayload...)
 		return nil
@@ -43,7 +43,7 @@ func (b *bodies) append(dst []byte, e custom.Entry) ([]byte, error) {
 	turns := e.Turns
 	if e.Record != nil {
 		if e.Session != "" {
-			return nil, errors.New("rows of one session stand in one place of inputs_json")
+			return nil, errors.New("inputs_json holds a session in one place, so its rows cannot be converted one by one")
 		}
 		var err error
 		if turns, err = turnsOf(e); err != nil {
@@ -96,7 +96,7 @@ func (h *history) suits(e custom.Entry) error {
 		h.seen[key] = struct{}{}
 	}
 	if more {
-		return fmt.Errorf("session %q goes on: its requests are sent as %s, those of %s as %s", e.Session, mode, h.format, h.mode)
+		return fmt.Errorf("session %q has several requests with context_mode %s, but those of %s are always sent as %s", e.Session, mode, h.format, h.mode)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func leads(turns []conversation.Turn) bool {
 }
 
 // errLeading reports a leading system message that cannot be converted.
-var errLeading = errors.New("a leading system message is a request of its own in speed_bench and dag_jsonl, and part of the first request in multi_turn")
+var errLeading = errors.New("the session begins with a system message, which speed_bench and dag_jsonl would send as a separate request, and multi_turn as part of the first one")
 
 // questions writes conversations of texts as benchmark questions.
 type questions struct{ rows int }
@@ -126,7 +126,7 @@ func (q *questions) append(dst []byte, e custom.Entry) ([]byte, error) {
 	case id == "":
 		id = fmt.Sprintf("%032d", q.rows-1)
 	case utf8.RuneCountInString(id) != custom.QuestionID:
-		return nil, fmt.Errorf("session %q: a question of speed_bench has an id of %d characters", id, custom.QuestionID)
+		return nil, fmt.Errorf("session %q: the ids of speed_bench must have %d characters", id, custom.QuestionID)
 	}
 	if category == "" {
 		category = "other"
@@ -144,7 +144,7 @@ func (q *questions) append(dst []byte, e custom.Entry) ([]byte, error) {
 		texts := t.Contents()
 		if len(t.Parts) != 1 || len(texts) != 1 || strings.TrimSpace(texts[0]) == "" || t.Parts[0].Name != "" ||
 			t.Timestamp != nil || t.Delay != nil || t.MaxTokens != nil || t.ExtraBody != nil {
-			return nil, errors.New("a message of speed_bench is one text that is not blank: no media, lists, times, lengths or extras")
+			return nil, errors.New("a message of speed_bench can hold one non-blank text only, no media, list, time, length or extra")
 		}
 		role := t.Role
 		if role == "" {
@@ -171,7 +171,7 @@ type graphs struct {
 
 func (g *graphs) append(dst []byte, e custom.Entry) ([]byte, error) {
 	if e.Record != nil {
-		return nil, errors.New("rows of traces are no sessions of dag_jsonl, which have texts and no times")
+		return nil, errors.New("rows of traces cannot be written as dag_jsonl, whose sessions have texts and no times")
 	}
 	session := e.Session
 	if session == "" {
@@ -183,7 +183,7 @@ func (g *graphs) append(dst []byte, e custom.Entry) ([]byte, error) {
 		}
 		key := maphash.String(g.seed, session)
 		if _, again := g.seen[key]; again {
-			return nil, fmt.Errorf("session %q goes on: a session of dag_jsonl stands in one line", session)
+			return nil, fmt.Errorf("session %q appears again: a session of dag_jsonl must be on one line", session)
 		}
 		g.seen[key] = struct{}{}
 	}
@@ -230,7 +230,7 @@ func (g *graphs) append(dst []byte, e custom.Entry) ([]byte, error) {
 // messagesOf returns the messages of a turn, or its one text as a message.
 func messagesOf(t *conversation.Turn) ([]byte, error) {
 	if t.Timestamp != nil {
-		return nil, errors.New("a turn of dag_jsonl has no time")
+		return nil, errors.New("a turn of dag_jsonl cannot hold a time")
 	}
 	if t.RawMessages != nil && !t.Silent && t.Branches == nil {
 		list := []byte{'['}
@@ -247,7 +247,7 @@ func messagesOf(t *conversation.Turn) ([]byte, error) {
 	}
 	texts := t.Contents()
 	if len(t.Parts) != 1 || len(texts) != 1 {
-		return nil, errors.New("a turn of dag_jsonl has messages of text: no media, no lists")
+		return nil, errors.New("a turn of dag_jsonl can hold text messages only, no media or list")
 	}
 	m := jsontext.Open([]byte("["))
 	role := t.Role

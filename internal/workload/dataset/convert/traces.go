@@ -19,9 +19,9 @@ func lengths(e custom.Entry, format string) error {
 	r := e.Record
 	switch {
 	case r == nil || r.InputLength < 1 || r.OutputLength == nil || r.Timestamp == nil:
-		return fmt.Errorf("a row of %s has a time and the lengths of prompt and answer: texts are not measured here", format)
+		return fmt.Errorf("a row of %s needs a time and the lengths of prompt and answer; convert does not count the tokens of texts", format)
 	case r.Delay != nil || r.Extra != nil:
-		return fmt.Errorf("delay and extra have no place in %s", format)
+		return fmt.Errorf("%s cannot hold delay or extra", format)
 	}
 	return nil
 }
@@ -32,7 +32,7 @@ func appendBurst(dst []byte, e custom.Entry) ([]byte, error) {
 		return nil, err
 	}
 	if e.Session != "" || len(e.Record.HashIDs) > 0 {
-		return nil, errors.New("burst_gpt_trace knows neither sessions nor what prompts share: write mooncake_trace or bailian_trace")
+		return nil, errors.New("burst_gpt_trace can hold neither sessions nor shared prefixes; convert to mooncake_trace or bailian_trace instead")
 	}
 	dst = trace.AppendNumber(dst, *e.Record.Timestamp/1000)
 	return fmt.Appendf(dst, ",%d,%d\n", e.Record.InputLength, *e.Record.OutputLength), nil
@@ -87,9 +87,9 @@ func appendCapture(dst []byte, e custom.Entry) ([]byte, error) {
 	r := e.Record
 	switch {
 	case r == nil || r.Messages == nil || r.Timestamp == nil:
-		return nil, errors.New("a row of sagemaker_data_capture has messages and a time")
+		return nil, errors.New("a row of sagemaker_data_capture needs messages and a time")
 	case r.Delta || e.Session != "" || r.Delay != nil || r.Mode != "":
-		return nil, errors.New("requests of sagemaker_data_capture are whole in themselves: no sessions, delays or context_mode")
+		return nil, errors.New("requests of sagemaker_data_capture are independent, so they cannot have sessions, delays or context_mode")
 	}
 	body := jsontext.Open(nil)
 	body.Key("messages")
@@ -129,7 +129,7 @@ func appendCapture(dst []byte, e custom.Entry) ([]byte, error) {
 func appendAgents(dst []byte, e custom.Entry) ([]byte, error) {
 	switch {
 	case e.Agents == nil:
-		return nil, errors.New("a trace of weka_trace tells which agents asked, who started whom, and the service and think times of every request: only tracelab has all that")
+		return nil, errors.New("weka_trace needs the agents, who started whom, and the service and think times of every request; only tracelab files can be converted to it")
 	case e.First:
 		return append(e.Agents.Append(dst), '\n'), nil
 	}
@@ -141,7 +141,7 @@ func appendRounds(w *weka.RoundWriter) func(dst []byte, e custom.Entry) ([]byte,
 	return func(dst []byte, e custom.Entry) ([]byte, error) {
 		switch {
 		case e.Agents == nil:
-			return nil, errors.New("rounds of tracelab tell which agents asked, who started whom, and when every request was sent and answered: only weka_trace has all that")
+			return nil, errors.New("tracelab needs the agents, who started whom, and the times of every request and answer; only weka_trace files can be converted to it")
 		case e.First:
 			return w.Append(dst, e.Agents)
 		}

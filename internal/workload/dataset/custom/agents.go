@@ -80,7 +80,7 @@ func (a *Agents) enough() bool {
 func (a *Agents) take(t *weka.Trace, where string) {
 	l := a.l
 	if first, again := a.first(t.ID, where); again {
-		l.faults.Add(where, "id", "%q is there twice, first in %s", t.ID, first)
+		l.faults.Add(where, "id", "%q is used twice, first in %s", t.ID, first)
 		return
 	}
 	peak := t.Peak(l.Limits.MaxOSL)
@@ -161,16 +161,16 @@ func (a *Agents) tell(name string) error {
 		return err
 	}
 	if a.set.roots.n == 0 && a.longer > 0 {
-		return dataset.Nothing("%s: all %d traces are longer than %s %d tokens; the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
+		return dataset.Nothing("%s: none of the %d traces fits into %s %d (tokens); the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
 	}
 	for _, note := range []struct {
 		n    int
 		what string
 	}{
-		{a.longer, l.Spell.Text("traces are left out: they are longer than {datasets.main.max_context_length}")},
-		{a.silent, "traces are left out: no request of their main agent is left"},
-		{a.dropped, "agents are left out: no request of the main agent comes before them"},
-		{a.empty, "requests are left out: their input has no token"},
+		{a.longer, l.Spell.Text("traces skipped: they are longer than {datasets.main.max_context_length}")},
+		{a.silent, "traces skipped: their main agent has no request that can be sent"},
+		{a.dropped, "agents skipped: they start before the first request of their main agent"},
+		{a.empty, "requests skipped: their input has no tokens"},
 	} {
 		if note.n > 0 {
 			l.Warn("%s: %d %s", name, note.n, note.what)
@@ -263,7 +263,7 @@ func eachValue(path string, faults *dataset.Faults, f func(where string, text []
 	}
 	ended = f(path, raw)
 	if t, err := r.Token(); !errors.Is(err, io.EOF) {
-		faults.Add(path, "", "must be one JSON object, %s follows it in line %d", token(t), lineOf(path, r.offset(), false))
+		faults.Add(path, "", "must be one JSON object, but %s follows it in line %d", token(t), lineOf(path, r.offset(), false))
 	}
 	return ended, nil
 }
@@ -313,5 +313,5 @@ func glanceWeka(l *FileSample, path string) error {
 
 // Rescaled returns the error that this recording cannot be rescaled.
 func (o Options) Rescaled() error {
-	return errors.New(o.Spell.As("datasets.main.synthesis") + ": the data are sent as they were recorded; only traces of rows are rescaled (mooncake_trace, bailian_trace, burst_gpt_trace)")
+	return errors.New(o.Spell.As("datasets.main.synthesis") + ": this format is sent as recorded and cannot be rescaled; only mooncake_trace, bailian_trace and burst_gpt_trace can")
 }

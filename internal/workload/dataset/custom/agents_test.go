@@ -164,7 +164,7 @@ func TestWekaFaults(t *testing.T) {
 		{`"in":260`, `"in":"x"`, `:1: requests[2].in: must be an integer, got "x"`},
 		{`"type":"s"`, `"type":"subagent"`, ":1: requests[1].requests[0].type: must be n or s"},
 		{`"t":1.6,`, ``, ":1: requests[2].t: missing"},
-		{`"hash_ids":[1,2],`, ``, ":1: requests[0].hash_ids: the first message has 30 tokens, which are 1 blocks, but there are 0 ids"},
+		{`"hash_ids":[1,2],`, ``, ":1: requests[0].hash_ids: the first message has 30 tokens, so 1 blocks, but only 0 ids"},
 	} {
 		_, err := Open(write(t, strings.Replace(row, c.old, c.now, 1)), agentsBase("weka_trace"))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -172,9 +172,9 @@ func TestWekaFaults(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ content, want string }{
-		{row + "\n" + row, ":2: id: \"t\" is there twice"},
+		{row + "\n" + row, ":2: id: \"t\" is used twice"},
 		{wekaTrace[:200], ":2: invalid JSON: unexpected EOF"},
-		{wekaTrace + "\n1", "must be one JSON object, a number follows it in line 6"},
+		{wekaTrace + "\n1", "must be one JSON object, but a number follows it in line 6"},
 	} {
 		if _, err := Open(write(t, c.content), agentsBase("weka_trace")); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %s", err, c.want)
@@ -207,7 +207,7 @@ func TestTraceLab(t *testing.T) {
 		}
 	}
 	if _, err := Open(write(t, strings.Replace(content, "2026-01-01T00:00:30Z", "yesterday", 1)), agentsBase("")); err == nil ||
-		!strings.Contains(err.Error(), `:1: timing_events[0].timestamp: must be a time of ISO 8601, got "yesterday"`) {
+		!strings.Contains(err.Error(), `:1: timing_events[0].timestamp: must be an ISO 8601 time, got "yesterday"`) {
 		t.Error(err)
 	}
 }

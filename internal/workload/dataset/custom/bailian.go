@@ -82,7 +82,7 @@ func (l *loader) raisedChat(r *rows.Row) chatRecord {
 // warnRaised warns of raised output lengths.
 func (l *loader) warnRaised() {
 	if l.raised > 0 {
-		l.warn("%s: output_length 0 is sent as 1, in %d rows (first seen here)", l.raisedAt, l.raised)
+		l.warn("%s: output_length 0 is sent as 1; this affects %d rows, this is the first", l.raisedAt, l.raised)
 	}
 }
 

@@ -74,7 +74,7 @@ func tableName(path string) (string, error) {
 	case n == 0:
 		return "", fmt.Errorf("%s: %w", path, rows.ErrNoRecords)
 	}
-	return "", fmt.Errorf("%s: is neither a Parquet nor an Arrow file, it begins with %q", path, head)
+	return "", fmt.Errorf("%s: not a Parquet or Arrow file; it begins with %q", path, head)
 }
 
 // call is a row of a Baseten trace.
@@ -267,7 +267,7 @@ func (l *loader) basetenRow(row table.Row, column string, n int, where string) (
 	number := func(name string) float64 {
 		v, ok := wholeCell(row[name])
 		if !ok {
-			l.faults.Add(where, name, "must be a whole number from 0, got %.40v", row[name])
+			l.faults.Add(where, name, "must be a whole number, at least 0, got %.40v", row[name])
 		}
 		return v
 	}
@@ -320,7 +320,7 @@ func (l *loader) hints(row table.Row, where string) []byte {
 	if row["block_size"] != nil {
 		n, ok := wholeCell(row["block_size"])
 		if !ok || n < 1 {
-			l.faults.Add(where, "block_size", "must be a whole number from 1, got %.40v", row["block_size"])
+			l.faults.Add(where, "block_size", "must be a whole number, at least 1, got %.40v", row["block_size"])
 		}
 		out = strconv.AppendInt(append(out, `,"block_size":`...), int64(n), 10)
 	}

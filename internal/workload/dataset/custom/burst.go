@@ -61,7 +61,7 @@ func (l *loader) burstRow() {
 // warnSkipped warns of skipped rows.
 func (l *loader) warnSkipped(t *burstTable) {
 	if t.skipped > 0 {
-		l.warn("%s: no three numbers (time, tokens from 1 to 10000000): it is left out; rows left out in all: %d", t.firstSkipped, t.skipped)
+		l.warn("%s: row skipped: it needs three numbers (a time and two token counts from 1 to 10000000); rows skipped in total: %d", t.firstSkipped, t.skipped)
 	}
 }
 
@@ -280,7 +280,7 @@ type limitedReader struct {
 
 func (b *limitedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("a row is longer than %d KiB (a quote that is not closed?)", longestRecord>>10)
+		return 0, fmt.Errorf("a row is longer than %d KiB; is a closing quote missing?", longestRecord>>10)
 	}
 	n, err := b.source.Read(p[:min(len(p), b.left)])
 	b.left -= n

@@ -60,7 +60,7 @@ func (s *callSupply) each(l *loader, take func(rows.Line, *entry), more func() b
 		return more()
 	})
 	if floored > 0 {
-		l.warn("%s: %d rows with an output of 0 tokens ask for 1", s.path, floored)
+		l.warn("%s: %d rows have an output of 0 tokens; their requests ask for 1 token", s.path, floored)
 	}
 	return cmp.Or(err, fault)
 }

@@ -14,7 +14,7 @@ type Loader = loader
 // Collect builds a dataset of the conversations that read adds. name appears in errors.
 func Collect(name string, o Options, info dataset.Info, read func(*Loader) error) (*Dataset, error) {
 	if o.Context.PrefixLength > 0 || o.Context.PrefixPool > 0 {
-		return nil, errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length}, {datasets.main.prefix_prompts.pool_size}: only with generated data, not with ") + name)
+		return nil, errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length} and {datasets.main.prefix_prompts.pool_size} work with generated data only, not with ") + name)
 	}
 	l := newLoader(o, info)
 	if err := read(l); err != nil {

@@ -184,12 +184,12 @@ func (o Options) suit(path string, format Format) error {
 		return columnless(path, format, o.Spell)
 	}
 	if o.StripKnown && format.Name == "multi_turn" {
-		return fmt.Errorf("%s: %s is multi_turn, whose turns repeat the history; give single_turn rows of one session_id", o.Spell.As("endpoint.uuid_and_strip"), path)
+		return fmt.Errorf("%s: %s has the format multi_turn, whose turns repeat the history; write single_turn rows with one session_id instead", o.Spell.As("endpoint.uuid_and_strip"), path)
 	}
 	switch {
 	case o.Synthesis == nil:
 	case !format.Trace:
-		return fmt.Errorf("%s: %s is %s; synthesis is for recorded traffic", o.Spell.As("datasets.main.synthesis"), path, format.Name)
+		return fmt.Errorf("%s needs recorded traffic, for example mooncake_trace; %s has the format %s", o.Spell.As("datasets.main.synthesis"), path, format.Name)
 	case format.Unscaled && o.Synthesis.Changes():
 		return fmt.Errorf("%s: %w", path, o.Rescaled())
 	}
@@ -200,19 +200,19 @@ func (l *loader) nothingLeft(path string) error {
 	f := l.set.info
 	switch {
 	case l.others != nil:
-		return dataset.Nothing("%s: no row is of category %s; there are %s", path, speedBenchCategory(l.Type), sortedKeys(l.others))
+		return dataset.Nothing("%s: no row has the category %s; the file has %s", path, speedBenchCategory(l.Type), sortedKeys(l.others))
 	case f.OutsideWindow > 0:
-		return dataset.Nothing("%s: no row is left: %d outside the window (%s), %d with an input above %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
+		return dataset.Nothing("%s: no rows left: %d are outside the window (%s), the input of %d is longer than %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
 			l.Spell.As("datasets.main.synthesis.max_isl"))
 	case f.TooLong > 0:
-		return dataset.Nothing("%s: no row is left: %d with an input above %s %d", path, f.TooLong, l.Spell.As("datasets.main.synthesis.max_isl"), l.Limits.MaxISL)
+		return dataset.Nothing("%s: no rows left: the input of %d is longer than %s %d", path, f.TooLong, l.Spell.As("datasets.main.synthesis.max_isl"), l.Limits.MaxISL)
 	}
 	if len(f.Warnings) > 0 { // they explain what happened to the rows
 		said := make([]string, len(f.Warnings))
 		for i, w := range f.Warnings {
 			said[i] = strings.TrimPrefix(w, path+": ")
 		}
-		return fmt.Errorf("%s: no record is left: %s", path, strings.Join(said, "; "))
+		return fmt.Errorf("%s: no records left: %s", path, strings.Join(said, "; "))
 	}
 	return fmt.Errorf("%s: no records", path)
 }
@@ -297,7 +297,7 @@ func (l *loader) look(r *rows.Row, known []string) {
 	keys := slices.DeleteFunc(unknownKeys(r, known), func(key string) bool { return key == l.InputColumn })
 	if l.strict {
 		for _, key := range keys {
-			r.Fault(key, "unknown key%s; known here are %s", guess(key, known), strings.Join(known, ", "))
+			r.Fault(key, "unknown key%s; allowed are %s", guess(key, known), strings.Join(known, ", "))
 		}
 		return
 	}

@@ -75,7 +75,7 @@ func TestFaults(t *testing.T) {
 		{"empty messages", "mooncake_trace", `{"messages":[]}`, []string{":1: messages: must not be empty"}},
 		{"role missing", "mooncake_trace", `{"messages":[{"content":"x"}]}`, []string{":1: messages[0].role: missing"}},
 		{"tools alone", "mooncake_trace", `{"text_input":"a","tools":[{}]}`, []string{":1: tools: needs messages"}},
-		{"two prompts", "mooncake_trace", `{"text_input":"a","payload":{"a":1}}`, []string{":1: text_input, payload exclude each other"}},
+		{"two prompts", "mooncake_trace", `{"text_input":"a","payload":{"a":1}}`, []string{":1: text_input, payload cannot be used together"}},
 		{"no turns", "multi_turn", `{"session_id":"s"}`, []string{":1: turns: missing"}},
 		{"empty turns", "multi_turn", `{"turns":[]}`, []string{":1: turns: at least one turn is needed"}},
 		{"turn without text", "multi_turn", `{"turns":[{"text":"a"},{"role":"user"}]}`, []string{":1: turns[1]: at least one of text, texts"}},
@@ -127,7 +127,7 @@ func TestMissingFile(t *testing.T) {
 }
 
 func TestDirectory(t *testing.T) {
-	for format, want := range map[string]string{"": "the folder holds no file", "multi_turn": "is a folder: multi_turn is read from a file"} {
+	for format, want := range map[string]string{"": "the folder holds no file", "multi_turn": "is a folder, but the format multi_turn is read from a single file"} {
 		if _, err := Open(t.TempDir(), base(format)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}

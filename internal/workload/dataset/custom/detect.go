@@ -144,5 +144,5 @@ func (r row) format() (string, bool) {
 }
 
 func unknown(where, seen string) error {
-	return &FormatError{What: where + ": cannot tell the format of the file (" + seen + ")", Formats: names()}
+	return &FormatError{What: where + ": cannot detect the format of the file (" + seen + ")", Formats: names()}
 }

@@ -92,7 +92,7 @@ func CheckRecords(named string, o Options) error {
 
 // notFolder returns the error that a format cannot be read from a folder.
 func notFolder(path, format string) error {
-	return fmt.Errorf("%s is a folder: %s is read from a file", path, format)
+	return fmt.Errorf("%s is a folder, but the format %s is read from a single file", path, format)
 }
 
 // rows scans a file of JSON rows.

@@ -74,11 +74,11 @@ func TestLookIntoCountsTurns(t *testing.T) {
 
 func TestLookIntoFaults(t *testing.T) {
 	for content, want := range map[string]string{
-		`{"foo":1}`:           "cannot tell the format of the file (keys: foo)",
-		`{"turns":1}`:         "cannot tell the format",
+		`{"foo":1}`:           "cannot detect the format of the file (keys: foo)",
+		`{"turns":1}`:         "cannot detect the format",
 		"{\"text\":\"a\"}\n[": "in.jsonl:2: invalid JSON",
 		"":                    "no records",
-		"\n{\"text\":\"a\"":   "in.jsonl:2: invalid JSON: the line ends inside a value; a JSONL file holds one object a line",
+		"\n{\"text\":\"a\"":   "in.jsonl:2: invalid JSON: the line ends inside a value; a JSONL file has one object per line",
 		`[{"text":"a"}]`:      "in.jsonl:1: must be a JSON object, got array",
 		"a,b\n1,2":            "the first line is not a JSON object",
 	} {

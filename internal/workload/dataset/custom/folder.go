@@ -68,7 +68,7 @@ func detectFolder(dir string) (string, error) {
 	case common == "single_turn" || common == poolType:
 		return poolType, nil
 	}
-	return "", &FormatError{What: fmt.Sprintf("%s is a %s file: a folder of such files cannot be read, the file alone can", path, common)}
+	return "", &FormatError{What: fmt.Sprintf("%s is a %s file, which can be read alone but not as part of a folder", path, common)}
 }
 
 // commonFormat returns the common format of all files and the first file. It is an error if the formats differ or one is unknown.
@@ -79,7 +79,7 @@ func commonFormat(files []string) (format, first string, err error) {
 			return "", "", err
 		}
 		if i > 0 && name != format {
-			return "", "", &FormatError{What: fmt.Sprintf("cannot tell the format of the folder: %s is a %s file, %s a %s file", files[0], format, path, name)}
+			return "", "", &FormatError{What: fmt.Sprintf("cannot detect the format of the folder: %s is a %s file, but %s is a %s file", files[0], format, path, name)}
 		}
 		format = name
 	}
@@ -104,7 +104,7 @@ func detectMember(path string) (string, error) {
 	if name, err := detect(path, ""); err == nil {
 		return name, nil
 	}
-	return "", &FormatError{What: path + ": cannot tell the format of the folder by this file", Formats: names()}
+	return "", &FormatError{What: path + ": cannot detect the format of the folder from this file", Formats: names()}
 }
 
 // isFolder reports whether a path is a folder. It returns false on an error, which opening the path as a file then reports.

@@ -88,9 +88,9 @@ func TestFolderFaults(t *testing.T) {
 		format string
 		want   []string
 	}{
-		{map[string]string{"a.jsonl": `{"text":"a"}`, "b.jsonl": `{"turns":[]}`}, "", []string{"a.jsonl is a single_turn file", "b.jsonl a multi_turn file"}},
+		{map[string]string{"a.jsonl": `{"text":"a"}`, "b.jsonl": `{"turns":[]}`}, "", []string{"a.jsonl is a single_turn file", "b.jsonl is a multi_turn file"}},
 		{map[string]string{"a.jsonl": `{"turns":[]}`}, "", []string{"a.jsonl is a multi_turn file", "datasets.main.format"}},
-		{map[string]string{"a.jsonl": `{"foo":1}`}, "", []string{"a.jsonl: cannot tell"}},
+		{map[string]string{"a.jsonl": `{"foo":1}`}, "", []string{"a.jsonl: cannot detect"}},
 		{map[string]string{"a.jsonl": `{"text":1}`, "b.jsonl": "\n{}"}, "random_pool", []string{"a.jsonl:1: text: must be a string", "b.jsonl:2: at least one of text"}},
 		{map[string]string{"a.jsonl": "{", "b.jsonl": "[]"}, "raw_payload", []string{"a.jsonl:1: invalid JSON", "b.jsonl:1: must be a JSON object"}},
 		{map[string]string{"a.txt": "{}"}, "raw_payload", []string{"holds no .jsonl file"}},

@@ -16,18 +16,18 @@ type FormatError struct {
 
 // commonRows shows example rows of the most frequent formats.
 const commonRows = `
-  the commonest formats, one JSON object a line:
+  the most common formats, with one JSON object per line:
     single_turn     {"text": "What is a mutex?"}   (or "prompt", "question")
     multi_turn      {"turns": [{"text": "Hello"}, {"text": "And then?"}]}
     raw_payload     {"messages": [{"role": "user", "content": "Hello"}]}
     mooncake_trace  {"timestamp": 0, "input_length": 512, "output_length": 64}`
 
 func (e *FormatError) Error() string {
-	text := e.What + "; name it with " + e.Spell.As("datasets.main.format")
+	text := e.What + "; give it with " + e.Spell.As("datasets.main.format")
 	if e.Formats != "" {
 		text += ": " + e.Formats
 	}
-	return text + commonRows + "\n  another key or column of prompts: " + e.Spell.As("datasets.main.input_column") + " NAME"
+	return text + commonRows + "\n  prompts under another key or column: " + e.Spell.As("datasets.main.input_column") + " NAME"
 }
 
 // withSpelling sets the setting names in a FormatError or columnError.
@@ -50,10 +50,10 @@ type columnError struct {
 }
 
 func (e *columnError) Error() string {
-	return e.what + ". Name one with " + e.spell.As("datasets.main.input_column") + " NAME"
+	return e.what + ". Choose one with " + e.spell.As("datasets.main.input_column") + " NAME"
 }
 
 // columnless returns the error that a format has fixed prompt keys, so that the user cannot name a column.
 func columnless(path string, f Format, as setting.Spell) error {
-	return fmt.Errorf("%s: %s is %s, whose prompts have fixed keys; it is for %s, %s and %s", as.As("datasets.main.input_column"), path, f.Name, singleType, poolType, tableType)
+	return fmt.Errorf("%s: %s has the format %s, whose prompt keys are fixed; the setting works with %s, %s and %s", as.As("datasets.main.input_column"), path, f.Name, singleType, poolType, tableType)
 }

@@ -186,7 +186,7 @@ func (g *sessionRow) systems(r *rows.Row, mode conversation.Mode, turn int) {
 		case mode == conversation.MessageArrayWithResponses && i > 0:
 			r.Fault("messages", "a system message must be the first of its turn")
 		case mode != conversation.MessageArrayWithResponses && turn > 0:
-			r.Fault("messages", "a system message belongs to the first turn of a session that nobody forks")
+			r.Fault("messages", "a system message is allowed only in the first turn, and only of a session that is not forked")
 		}
 	}
 }
@@ -197,7 +197,7 @@ func (g *sessionRow) link(r *rows.Row, field string, turn, turns int) {
 	for i, raw := range r.List(field) {
 		for _, k := range g.entry(r, field, i, raw, turn, turns) {
 			if seen[k.target] {
-				r.Fault(field, "%q is there twice", k.target)
+				r.Fault(field, "%q is used twice", k.target)
 				continue
 			}
 			seen[k.target] = true

@@ -340,7 +340,7 @@ func TestEarlySchedule(t *testing.T) {
 			t.Errorf("looked through %v, sent while it is read %v", looked, late.Ordered())
 		}
 		_, err := late.Reach(3 * readAhead)
-		if looked && err != nil || !looked && (err == nil || !strings.Contains(err.Error(), ":12289: timestamp: 7 ms comes behind one of 12287 ms")) {
+		if looked && err != nil || !looked && (err == nil || !strings.Contains(err.Error(), ":12289: timestamp: 7 ms comes after 12287 ms")) {
 			t.Error(err)
 		}
 	}

@@ -29,7 +29,7 @@ const indexGC = 30
 
 var (
 	// errUnordered reports times out of order in a file that is sent while it is read.
-	errUnordered = errors.New("the file is so large that it is sent while it is read: sort its rows by time")
+	errUnordered = errors.New("a large file is sent while it is read; sort its rows by time")
 	// errClosed is the reason why a closed dataset has no more rows.
 	errClosed = errors.New("the file was closed")
 )
@@ -80,7 +80,7 @@ func openIndexed(path string, files []string, o Options, info dataset.Info, f Fo
 }
 
 // errSessions reports that rows form sessions, so that the whole file must be read first.
-var errSessions = errors.New("rows belong together")
+var errSessions = errors.New("rows form sessions")
 
 func (l *loader) index(path string, files []string, f Format, early bool) (*indexed, error) {
 	assign, err := dataset.NewAssigner(l.Assignment, l.Root)
@@ -237,12 +237,12 @@ func (x *indexed) rejectLate(e *entry, where string) error {
 	case e.ID != "" && !x.format.sessions && first:
 		return errSessions
 	case e.ID != "" && !x.format.sessions:
-		return fmt.Errorf("%s: session_id: the first row has none, and the file is sent while it is read; put a row with them first", where)
+		return fmt.Errorf("%s: session_id: the first row has none, so the file is sent while it is read; move a row with a session_id to the top", where)
 	case !x.Scheduled || first && at == nil: // the phase reports that one
 	case at == nil:
 		return fmt.Errorf("%s: the first turn has no timestamp, which %s needs", where, x.Spell.As("phases.profiling.type"))
 	case *at < x.latest:
-		return fmt.Errorf("%s: timestamp: %g ms comes behind one of %g ms, and %w", where, *at, x.latest, errUnordered)
+		return fmt.Errorf("%s: timestamp: %g ms comes after %g ms; %w", where, *at, x.latest, errUnordered)
 	default:
 		x.latest = *at
 	}

@@ -115,7 +115,7 @@ func (l *loader) fetch(list []remote) (err error) {
 		case got.Err != nil:
 			wrong[i] = got.Err.Error()
 		case media == "":
-			wrong[i] = "is no image: " + got.Media
+			wrong[i] = "not an image: " + got.Media
 		case err == nil:
 			err = d.put(addresses[i], media, got.Content)
 		}

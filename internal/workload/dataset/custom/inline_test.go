@@ -81,7 +81,7 @@ func TestFetched(t *testing.T) {
 			}
 		}
 	}
-	if text := refusal(t, lines.String(), o); !strings.Contains(text, ":2: http://h/1: gone\n") || !strings.Contains(text, ":4: http://h/3: is no image: text/html") {
+	if text := refusal(t, lines.String(), o); !strings.Contains(text, ":2: http://h/1: gone\n") || !strings.Contains(text, ":4: http://h/3: not an image: text/html") {
 		t.Error(text)
 	}
 }

@@ -178,7 +178,7 @@ func (l *loader) eachInputs(path string, file io.Reader, take func(rows.Line, *e
 			continue
 		}
 		if key := [2]uint64{maphash.String(seeds[0], e.ID), maphash.String(seeds[1], e.ID)}; e.ID != "" && seen[key] {
-			l.faults.Add(at.Where(), item(n)+".session_id", "%q is there twice", e.ID)
+			l.faults.Add(at.Where(), item(n)+".session_id", "%q is used twice", e.ID)
 		} else {
 			seen[key] = true
 		}
@@ -259,14 +259,14 @@ func (l *loader) endOfInputs(r *inputsReader, path string) error {
 		return r.broken(path, "data", err)
 	}
 	if r.find("data") {
-		l.faults.Add(path, "data", "is there twice")
+		l.faults.Add(path, "data", "is used twice")
 		return nil
 	}
 	if _, err := r.Token(); err != nil { // the end of the object
 		return r.broken(path, "", err)
 	}
 	if t, err := r.Token(); !errors.Is(err, io.EOF) {
-		l.faults.Add(path, "", "must be one JSON object, %s follows it in line %d", token(t), lineOf(path, r.offset(), false))
+		l.faults.Add(path, "", "must be one JSON object, but %s follows it in line %d", token(t), lineOf(path, r.offset(), false))
 	}
 	return nil
 }

@@ -62,21 +62,21 @@ func (l *library) open(where string, kind conversation.Kind, text string) (*conv
 		return b, nil
 	case strings.EqualFold(scheme, "data"):
 		if kind == conversation.Audio {
-			return nil, fmt.Errorf("%.40q: want data:audio/FORMAT;base64,BASE64", text)
+			return nil, fmt.Errorf("%.40q: must be data:audio/FORMAT;base64,BASE64", text)
 		}
 		if !plausible(text) {
-			return nil, fmt.Errorf("%.40q: what follows the comma is not base64", text)
+			return nil, fmt.Errorf("%.40q: the text after the comma is not base64", text)
 		}
 		return b, nil
 	case sound:
-		return nil, fmt.Errorf("%.40q: what follows the comma is not base64", text)
+		return nil, fmt.Errorf("%.40q: the text after the comma is not base64", text)
 	case scheme != "" && host != "":
 		if kind == conversation.Image && (l.fetched == nil || !l.fetched.fill(b, l.store)) {
 			l.remote = append(l.remote, remote{where, b})
 		}
 		return b, nil
 	case scheme != "" || host != "":
-		return nil, fmt.Errorf("%.80q: a URL needs both a scheme and a host; a file is given by its path", text)
+		return nil, fmt.Errorf("%.80q: a URL needs both a scheme and a host; to send a file, give its path", text)
 	}
 	return l.file(where, kind, text)
 }

@@ -76,7 +76,7 @@ func tokenIDs(r *rows.Row) []int32 {
 	ids := make([]int32, len(list))
 	for i, id := range list {
 		if ids[i] = int32(id); id < 0 || id > math.MaxInt32 {
-			r.Fault("token_ids", "%d is not a token id, want 0 to %d", id, math.MaxInt32)
+			r.Fault("token_ids", "%d is not a token id; allowed are 0 to %d", id, math.MaxInt32)
 			return nil
 		}
 	}
@@ -225,10 +225,10 @@ func (e *entries) label() {
 	case ids == nil:
 		return
 	case filled(r, "image"):
-		r.Fault("image_uuids", "needs images as a list, not image")
+		r.Fault("image_uuids", "needs the list images, not the single value image")
 		return
 	case e.named:
-		r.Fault("image_uuids", "needs images as plain strings, not as objects")
+		r.Fault("image_uuids", "needs images as a list of strings, not of objects")
 		return
 	case len(e.parts) == 0:
 		e.parts = make([]conversation.Part, len(ids))
@@ -240,7 +240,7 @@ func (e *entries) label() {
 		p := &e.parts[i]
 		p.Kind = conversation.Image
 		if rows.Kind(raw) != "string" || json.Unmarshal(raw, &p.ID) != nil || p.ID == "" {
-			r.Fault("image_uuids", "must be strings that are not empty: item %d is not", i)
+			r.Fault("image_uuids", "must be non-empty strings: item %d is not", i)
 			return
 		}
 	}

@@ -60,7 +60,7 @@ func ReadTraffic(path string, o Options) (*Traffic, dataset.Info, error) {
 	}
 	format, ok := Find(name)
 	if !ok || !format.Trace || format.Unscaled {
-		return nil, dataset.Info{}, fmt.Errorf("type %q is no recorded traffic that can be read (mooncake_trace, bailian_trace, burst_gpt_trace)", name)
+		return nil, dataset.Info{}, fmt.Errorf("type %q is not a format of recorded traffic; allowed are mooncake_trace, bailian_trace, burst_gpt_trace", name)
 	}
 	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary(), traffic: &t}
 	l.set.info = dataset.Info{Type: format.Name, Trace: true, Mode: format.mode}

@@ -21,7 +21,7 @@ func (g *sessionRow) orchestrates(r *rows.Row) bool {
 	case "true":
 		for _, key := range []string{"pre_session_spawns", "turns"} {
 			if filled(r, key) {
-				r.Fault(key, "has no place in an orchestrator, which sends nothing itself")
+				r.Fault(key, "is not allowed in an orchestrator, which sends no requests itself")
 			}
 		}
 		return true
@@ -31,7 +31,7 @@ func (g *sessionRow) orchestrates(r *rows.Row) bool {
 	}
 	for _, key := range orchestratorKeys {
 		if filled(r, key) {
-			r.Fault(key, "is for an orchestrator (orchestrator: true); a turn has spawns of its own")
+			r.Fault(key, "is allowed only with orchestrator: true; other sessions write spawns in a turn")
 		}
 	}
 	return false
@@ -59,7 +59,7 @@ func (g *sessionRow) rounds(r *rows.Row) []conversation.Turn {
 			r.Fault("rounds", "at least one round is needed")
 		}
 		if filled(r, "spawns") {
-			r.Fault("spawns", "each of the rounds has its own")
+			r.Fault("spawns", "is not allowed beside a list of rounds; write spawns in each round")
 		}
 		seen := map[string]bool{}
 		for i, raw := range items {
@@ -95,7 +95,7 @@ func (g *sessionRow) thinkSpread(r *rows.Row) *thinkSpread {
 	sigma := r.Duration("think_time_sigma")
 	switch {
 	case sigma == nil && (low != nil || high != nil):
-		r.Fault("think_time_min_ms, think_time_max_ms", "need think_time_sigma: a fixed time has no bounds")
+		r.Fault("think_time_min_ms, think_time_max_ms", "need think_time_sigma: without it, the think time is fixed")
 		return nil
 	case sigma == nil:
 		return nil
@@ -134,7 +134,7 @@ func (g *sessionRow) listed(r *rows.Row, i int, raw json.RawMessage, rounds int,
 	}
 	for _, child := range item.Strings("spawns") {
 		if seen[child] {
-			item.Fault("spawns", "%q is in another round too: its answers could not be told apart", child)
+			item.Fault("spawns", "%q is also in another round; a session can be in one round only, so that its answers stay distinguishable", child)
 		}
 		seen[child] = true
 	}
@@ -154,7 +154,7 @@ func (g *sessionRow) round(r, item *rows.Row, turn, rounds int) {
 	seen := map[string]bool{}
 	for _, name := range names {
 		if seen[name] {
-			item.Fault("spawns", "%q is there twice", name)
+			item.Fault("spawns", "%q is used twice", name)
 		}
 		seen[name] = true
 		k := link{where: r.Where, at: r.Path("spawns"), target: name, turn: turn}

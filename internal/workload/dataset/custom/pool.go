@@ -170,7 +170,7 @@ func (l *loader) rankingPools(list []*pool) (queries, passages *pool) {
 func (l *loader) drawPassages(queries, passages *pool, draws [][]pick, stream *rng.Stream) error {
 	n, have := l.batch(conversation.Text), passages.contents[conversation.Text]
 	if n > have.n {
-		return fmt.Errorf("%s %d: a request takes as many different passages, and the folder has %d; use a smaller batch", l.Spell.As("datasets.main.prompts.batch_size"), n, have.n)
+		return fmt.Errorf("%s %d: each request needs this number of different passages, but the folder has only %d; use a smaller batch", l.Spell.As("datasets.main.prompts.batch_size"), n, have.n)
 	}
 	for i := range draws {
 		draws[i] = append(draws[i], pick{pool: queries, row: uint32(stream.Index(queries.rows)), part: -1})
@@ -204,11 +204,11 @@ var batchKinds = []struct {
 // pool that has some. It also rejects several pools, because their file names are the names of their contents.
 func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *rng.Stream) error {
 	if len(list) > 1 {
-		return fmt.Errorf("%s: batch sizes other than 1 are for one pool; the folder has %d, whose names tell their contents apart", path, len(list))
+		return fmt.Errorf("%s: batch sizes other than 1 need a single pool file, but the folder has %d", path, len(list))
 	}
 	p := list[0]
 	if p.named != "" {
-		return fmt.Errorf("%s: batch sizes other than 1 are for contents without names and image_uuids, which would be lost", p.named)
+		return fmt.Errorf("%s: batch sizes other than 1 would lose names and image_uuids; remove these keys from the pool or set the batch sizes to 1", p.named)
 	}
 	for i := range draws {
 		for _, k := range batchKinds {
@@ -225,7 +225,7 @@ func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *
 			for _, k := range batchKinds {
 				sizes = append(sizes, l.Spell.As(k.key)+" "+strconv.Itoa(l.batch(k.kind)))
 			}
-			return fmt.Errorf("%s: the batch sizes leave nothing to send: %s", path, strings.Join(sizes, ", "))
+			return fmt.Errorf("%s: nothing to send with these batch sizes: %s", path, strings.Join(sizes, ", "))
 		}
 	}
 	return nil

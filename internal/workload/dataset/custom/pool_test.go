@@ -100,7 +100,7 @@ func TestBatchOfPassages(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	o.Batches[conversation.Text] = 5
-	if _, err := Open(folder, o); err == nil || !strings.Contains(err.Error(), "5: a request takes as many different passages, and the folder has 4") {
+	if _, err := Open(folder, o); err == nil || !strings.Contains(err.Error(), "5: each request needs this number of different passages, but the folder has only 4") {
 		t.Errorf("more passages than there are: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func (l *loader) prompt(where, text string) {
 	case !utf8.ValidString(text):
 		l.faults.Add(where, "", "the prompt is not UTF-8: convert it (iconv -t UTF-8)")
 	case strings.ContainsRune(text, 0):
-		l.faults.Add(where, "", "the prompt holds a NUL byte: is the file text?")
+		l.faults.Add(where, "", "the prompt contains a NUL byte; is this a text file?")
 	default:
 		l.add(conversation.Conversation{ID: l.newID(), Turns: []conversation.Turn{{Parts: conversation.Texts("", text), Origin: where}}})
 	}

@@ -56,9 +56,9 @@ func TestPromptFiles(t *testing.T) {
 		{"a.csv", "id;input\n1;a, b\n", "", tableType, []string{"a, b"}},
 		{"a", "id,query\n1,a\n", "", tableType, []string{"a"}},
 		{"a.csv", "id,words\n1,a\n", "words", tableType, []string{"a"}},
-		{"a.csv", "id,words\n1,a\n", "", "", []string{"a.csv:1: no column is called text", "the table has id, words"}},
+		{"a.csv", "id,words\n1,a\n", "", "", []string{"a.csv:1: no column is named text", "the columns are id, words"}},
 		{"a.csv", "id,words\n1,a\n", "wrds", "", []string{"a.csv:1: no column \"wrds\" (did you mean words?)"}},
-		{"a.csv", "text,text\n1,a\n", "", "", []string{"a.csv:1: column \"text\" is there twice"}},
+		{"a.csv", "text,text\n1,a\n", "", "", []string{"a.csv:1: column \"text\" exists twice"}},
 		{"a.csv", "id,text\n1,a\n2\n", "", "", []string{"a.csv:3: the row has 1 columns, the header has 2"}},
 		{"a.csv", "id,text\n1,\"a\n2,b\n", "", "", []string{"a.csv:", "quote"}},
 		{"a.csv", "id,text\n1,a\n2, \n", "", "", []string{"a.csv:3: the prompt is empty"}},
@@ -72,7 +72,7 @@ func TestPromptFiles(t *testing.T) {
 		{"a.jsonl", `{"words":"a"}`, "words", singleType, []string{"a"}},
 		{"a.jsonl", `{"words":"a"}` + "\n" + `{"text":"b"}`, "words", "", []string{"a.jsonl:2: words: must be a text"}},
 		{"a.jsonl", `{"messages":[{"role":"user","content":"x"}],"input":"a"}`, "", "raw_payload", nil},
-		{"a.jsonl", `{"turns":[{"text":"a"}]}`, "text", "", []string{"is multi_turn, whose prompts have fixed keys"}},
+		{"a.jsonl", `{"turns":[{"text":"a"}]}`, "text", "", []string{"has the format multi_turn, whose prompt keys are fixed"}},
 	} {
 		path := named(t, c.name, c.content)
 		o := base("")

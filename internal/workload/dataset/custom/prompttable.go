@@ -52,9 +52,9 @@ func header(path string, line []byte, column string) (separator rune, at int, ce
 // noColumn returns the error for a table without a prompt column.
 func noColumn(where string, cells []string, column string) error {
 	if column != "" {
-		return fmt.Errorf("%s: no column %q%s; the table has %s", where, column, guess(column, cells), printable(cells))
+		return fmt.Errorf("%s: no column %q%s; the columns are %s", where, column, guess(column, cells), printable(cells))
 	}
-	return &columnError{what: fmt.Sprintf("%s: no column is called %s; the table has %s", where, strings.Join(columnNames, ", "), printable(cells))}
+	return &columnError{what: fmt.Sprintf("%s: no column is named %s; the columns are %s", where, strings.Join(columnNames, ", "), printable(cells))}
 }
 
 // eachCell is the eachPrompt of a table. Every cell of one column is a prompt. The table is CSV or TSV with a header, Parquet or Arrow.
@@ -71,7 +71,7 @@ func eachCell(path, column string, f func(where, text string) bool) error {
 		return noColumn(first.Where(), cells, column)
 	}
 	if twice := slices.IndexFunc(cells[at+1:], func(c string) bool { return strings.TrimSpace(c) == strings.TrimSpace(cells[at]) }); twice >= 0 {
-		return fmt.Errorf("%s: column %q is there twice", first.Where(), cells[at])
+		return fmt.Errorf("%s: column %q exists twice", first.Where(), cells[at])
 	}
 	file, err := rows.Open(path, io.Discard)
 	if err != nil {
@@ -83,7 +83,7 @@ func eachCell(path, column string, f func(where, text string) bool) error {
 		case number == 0: // the header
 			return true, nil
 		case len(record) != len(cells):
-			return false, fmt.Errorf("%s: the row has %d columns, the header has %d; a text with %q in it stands in quotes", where, len(record), len(cells), separator)
+			return false, fmt.Errorf("%s: the row has %d columns, the header has %d; put texts that contain %q in quotes", where, len(record), len(cells), separator)
 		}
 		return f(where, record[at]), nil
 	})

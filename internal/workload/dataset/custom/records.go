@@ -106,9 +106,9 @@ func LookAt(pools []Pool, named string, as setting.Spell) (*FileSample, error) {
 func inlinable(f Format, pools []Pool, as setting.Spell) error {
 	switch {
 	case !f.rowed():
-		return fmt.Errorf("%s: files of type %s hold no rows that could stand in a configuration", as.As("datasets.main.records"), f.Name)
+		return fmt.Errorf("%s: the type %s cannot be written in a configuration file; use a data file", as.As("datasets.main.records"), f.Name)
 	case !f.Sampled && len(pools) > 0 && pools[0].Name != "":
-		return fmt.Errorf("%s: lists by name are for type %s, not for %s", as.As("datasets.main.records"), poolType, f.Name)
+		return fmt.Errorf("%s: named lists need type %s, not %s", as.As("datasets.main.records"), poolType, f.Name)
 	}
 	return nil
 }

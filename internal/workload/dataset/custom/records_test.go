@@ -41,9 +41,9 @@ func TestInlineRecords(t *testing.T) {
 		{"single_turn", []Pool{{Rows: raws(`{"text":"a"}`, `{"texts":5}`)}}, "records[1].texts: must be a list"},
 		{"random_pool", []Pool{{Name: "q", Rows: raws(`[1]`)}}, "records.q[0]: must be a JSON object, got array"},
 		{"random_pool", []Pool{{Name: "q", Rows: raws(`{"text":"a"}`)}, {Name: "p"}}, "records.p: no records"},
-		{"multi_turn", []Pool{{Name: "q", Rows: raws(`{"turns":[{"text":"a"}]}`)}}, "lists by name are for type random_pool"},
-		{"inputs_json", []Pool{{Rows: raws(`{}`)}}, "hold no rows"},
-		{"burst_gpt_trace", []Pool{{Rows: raws(`{}`)}}, "hold no rows"},
+		{"multi_turn", []Pool{{Name: "q", Rows: raws(`{"turns":[{"text":"a"}]}`)}}, "named lists need type random_pool"},
+		{"inputs_json", []Pool{{Rows: raws(`{}`)}}, "cannot be written in a configuration file"},
+		{"burst_gpt_trace", []Pool{{Rows: raws(`{}`)}}, "cannot be written in a configuration file"},
 		{"raw_payload", []Pool{{}}, "no records"},
 	} {
 		o := base(c.format)
@@ -80,7 +80,7 @@ func TestInlineBlocks(t *testing.T) {
 func TestInlineFormats(t *testing.T) {
 	for _, format := range []string{"inputs_json", "burst_gpt_trace", "baseten_trace", "weka_trace", "tracelab"} {
 		look, err := LookAt([]Pool{{Rows: raws(`{"a":1}`)}}, format, nil)
-		if look != nil || err == nil || !strings.Contains(err.Error(), "records: files of type "+format+" hold no rows") {
+		if look != nil || err == nil || !strings.Contains(err.Error(), "records: the type "+format+" cannot be written in a configuration file") {
 			t.Errorf("%s: %v, %v", format, look, err)
 		}
 	}
@@ -111,9 +111,9 @@ func TestBatches(t *testing.T) {
 		t.Errorf("a kind that the pool lacks makes batches: %+v", got)
 	}
 	for text, want := range map[string]string{
-		rows: "leave nothing to send: datasets.main.images.batch_size 0",
-		`{"texts":[{"name":"n","contents":["a"]}]}`:                     "would be lost",
-		`{"images":["https://h/1.png"],"image_uuids":["u"],"text":"a"}`: "would be lost",
+		rows: "nothing to send with these batch sizes: datasets.main.images.batch_size 0",
+		`{"texts":[{"name":"n","contents":["a"]}]}`:                     "would lose names",
+		`{"images":["https://h/1.png"],"image_uuids":["u"],"text":"a"}`: "would lose names",
 	} {
 		o.Batches = map[conversation.Kind]int{conversation.Text: 0, conversation.Image: 0}
 		if err := refusal(t, text, o); !strings.Contains(err, want) {
@@ -161,7 +161,7 @@ func TestSpeedBench(t *testing.T) {
 			t.Errorf("%s: %s, want %s", text, err, want)
 		}
 	}
-	if err := refusal(t, rows, base("speed_bench_throughput_1k_low_entropy")); !strings.Contains(err, "no row is of category low_entropy; there are coding, math") {
+	if err := refusal(t, rows, base("speed_bench_throughput_1k_low_entropy")); !strings.Contains(err, "no row has the category low_entropy; the file has coding, math") {
 		t.Error(err)
 	}
 }
@@ -183,8 +183,8 @@ func TestCheckRecords(t *testing.T) {
 		format, row, want string
 		payload           bool
 	}{
-		{format: "", row: `{"txet":"a","text":"b"}`, want: "c.yaml:7: rows[0].txet: unknown key (did you mean text?); known here are type, text, "},
-		{format: "single_turn", row: `{"text":"b","quite_another":1}`, want: "c.yaml:7: rows[0].quite_another: unknown key; known here are "},
+		{format: "", row: `{"txet":"a","text":"b"}`, want: "c.yaml:7: rows[0].txet: unknown key (did you mean text?); allowed are type, text, "},
+		{format: "single_turn", row: `{"text":"b","quite_another":1}`, want: "c.yaml:7: rows[0].quite_another: unknown key; allowed are "},
 		{format: "single_turn", row: `{"text":"b","role":"user","extra":{"any":1}}`},
 		{format: "multi_turn", row: `{"turns":[{"text":"a"},{"text":"b","dleay":5}]}`, want: "c.yaml:7: rows[0].turns[1].dleay: unknown key (did you mean delay?)"},
 		{format: "multi_turn", row: `{"sesion_id":"s","turns":[{"text":"a"}]}`, want: "(did you mean session_id?)"},

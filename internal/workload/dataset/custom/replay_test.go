@@ -109,7 +109,7 @@ func TestModelsAndLengths(t *testing.T) {
 	}
 	o.Type = "raw_payload"
 	if body := open(t, `{"a":1}`, o).Conversation(0).Turns[0]; body.MaxTokens != nil {
-		t.Error("a body that is sent as it stands got an output length")
+		t.Error("a body that is sent unchanged got an output length")
 	}
 }
 
@@ -160,7 +160,7 @@ func TestWindow(t *testing.T) {
 	}
 	o.Limits = trace.Limits{Start: ms(100)}
 	_, err := Open(write(t, strings.TrimSuffix(file, "{\"text_input\":\"t4\"}\n")), o)
-	if err == nil || !strings.Contains(err.Error(), "4 outside") || !strings.Contains(err.Error(), "100 ms") {
+	if err == nil || !strings.Contains(err.Error(), "4 are outside") || !strings.Contains(err.Error(), "100 ms") {
 		t.Errorf("got %v", err)
 	}
 }

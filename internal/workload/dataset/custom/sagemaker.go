@@ -160,7 +160,7 @@ func capture(r *rows.Row, faults *dataset.Faults) (trace.Record, bool) {
 		return rec, false
 	}
 	if !body.Has("messages") {
-		body.Fault("messages", "missing: only captures of chat requests can be sent")
+		body.Fault("messages", "missing; only captured chat requests can be sent")
 		return rec, false
 	}
 	rec.Messages = trace.Messages(body)
@@ -192,7 +192,7 @@ func inferenceTime(meta *rows.Row) *float64 {
 	}
 	at, err := time.Parse(time.RFC3339Nano, *text)
 	if err != nil {
-		meta.Fault("inferenceTime", "must be a time of ISO 8601 with its zone (2025-03-01T10:00:00Z, …+01:00), got %q", *text)
+		meta.Fault("inferenceTime", "must be an ISO 8601 time with a zone (2025-03-01T10:00:00Z, …+01:00), got %q", *text)
 		return nil
 	}
 	ms := float64(at.UnixNano()) / 1e6
@@ -239,7 +239,7 @@ func side(data *rows.Row, name string, needed bool, faults *dataset.Faults) *row
 		content = raw
 	default:
 		if needed {
-			part.Fault("encoding", "must be JSON or BASE64, of a chat request with messages, got %q", encoding)
+			part.Fault("encoding", "must be JSON or BASE64, got %q", encoding)
 		}
 		return nil
 	}

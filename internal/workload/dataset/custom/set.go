@@ -16,7 +16,7 @@ func (l *loader) sequence() (*synth.Sequence, error) {
 		return l.set.prompts, nil
 	}
 	if l.Corpus == nil {
-		return nil, errors.New(l.Spell.Text("prompts of a given length need a tokenizer ({tokenizer.name})"))
+		return nil, errors.New(l.Spell.Text("prompts with a given number of tokens need a tokenizer ({tokenizer.name})"))
 	}
 	corpus, err := l.Corpus(l.corpus)
 	if err != nil {
@@ -105,7 +105,7 @@ func (l *loader) surround() error {
 
 // bodyTakesNoSystem returns the error that unchanged request bodies cannot get a system message.
 func bodyTakesNoSystem(origin string, as setting.Spell) error {
-	return errors.New(origin + as.Text(": a body that is sent as it stands takes no {datasets.main.system_prompt} or {datasets.main.prefix_prompts.shared_system_length}"))
+	return errors.New(origin + as.Text(": the body is sent unchanged, so {datasets.main.system_prompt} and {datasets.main.prefix_prompts.shared_system_length} cannot be added"))
 }
 
 // addContexts requests a user context for every conversation. It is generated with the conversation.

@@ -109,7 +109,7 @@ func questions(r *rows.Row) []conversation.Turn {
 			}
 		}
 		if text["content"] == SpeedBenchStub {
-			m.Fault("content", "is a placeholder: fetch the whole data from the benchmark's source")
+			m.Fault("content", "is a placeholder; download the full data from the benchmark's source")
 		}
 		turns = append(turns, conversation.Turn{Role: text["role"], Parts: conversation.Texts("", text["content"]), Origin: r.Where})
 	}

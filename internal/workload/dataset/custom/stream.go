@@ -70,7 +70,7 @@ func Stream(path, name string, o Options, f func(Entry) error) (format string, w
 	}
 	read := streamed[known.Name]
 	if isFolder(path) && !known.Agents && known.Name != "sagemaker_data_capture" {
-		return name, nil, fmt.Errorf("%s: a folder of %s is not read row by row; a file is", path, known.Name)
+		return name, nil, fmt.Errorf("%s: a folder of %s files cannot be read row by row; give one of its files", path, known.Name)
 	}
 	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary()}
 	l.DelayRatio, l.Type = 1, name
@@ -174,7 +174,7 @@ func streamBailian(l *loader, path string, f func(Entry)) error {
 		c, _ := chats.chats.at(i)
 		if before := turns[id]; c.turn < before {
 			line, _ := lines.at(i)
-			l.faults.Add(fmt.Sprintf("%s:%d", path, line), "turn", "%d stands behind turn %d of its session: sort the rows by turn", c.turn, before)
+			l.faults.Add(fmt.Sprintf("%s:%d", path, line), "turn", "%d comes after turn %d of its session: sort the rows by turn", c.turn, before)
 			return nil
 		}
 		turns[id] = c.turn
@@ -209,7 +209,7 @@ func streamGraph(l *loader, path string, f func(Entry)) error {
 	return l.rows(path, nil, func(r *rows.Row) {
 		e := graphEntry(l, r)
 		if seen[e.ID] {
-			r.Fault("session_id", "%q is there twice", e.ID)
+			r.Fault("session_id", "%q is used twice", e.ID)
 			return
 		}
 		seen[e.ID] = e.ID != ""

@@ -86,7 +86,7 @@ func TestStreamEveryFormat(t *testing.T) {
 // TestStreamStops checks that the first error of the callback ends the stream, and that a session out of order is rejected.
 func TestStreamStops(t *testing.T) {
 	path := write(t, `{"chat_id":1,"timestamp":0,"input_length":1,"output_length":1,"turn":2}`+"\n"+`{"chat_id":2,"parent_chat_id":1,"timestamp":0,"input_length":1,"output_length":1,"turn":1}`)
-	if _, _, err := Stream(path, "", base(""), func(Entry) error { return nil }); err == nil || !strings.Contains(err.Error(), ":2: turn: 1 stands behind turn 2") {
+	if _, _, err := Stream(path, "", base(""), func(Entry) error { return nil }); err == nil || !strings.Contains(err.Error(), ":2: turn: 1 comes after turn 2") {
 		t.Error(err)
 	}
 	want := json.Unmarshal([]byte("x"), new(int))

@@ -43,7 +43,7 @@ func TestAgentsGrow(t *testing.T) {
 		t.Errorf("the last one starts %s", id)
 	}
 	name := s.agents.set.kept.Name
-	want := []string{name + ": 1 agents are left out: no request of the main agent comes before them", name + ": 1 requests are left out: their input has no token"}
+	want := []string{name + ": 1 agents skipped: they start before the first request of their main agent", name + ": 1 requests skipped: their input has no tokens"}
 	if n := s.Len(); n != count+1 || s.Info().Turns != 3*count+1 || s.Info().Started != count || !slices.Equal(s.Info().Warnings, want) {
 		t.Errorf("%d traces, %+v", n, s.Info())
 	}

@@ -165,7 +165,7 @@ func (g *streamedDataset) Len() int {
 }
 
 // errAbridged is the reason of the end after Abridge.
-var errAbridged = errors.New("the rest is not read")
+var errAbridged = errors.New("reading stopped early")
 
 // Abridge stops the reading. The dataset is what was read so far.
 func (g *streamedDataset) Abridge() (all bool) {

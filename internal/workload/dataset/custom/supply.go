@@ -90,5 +90,5 @@ func (s *lineSupply) Close() error {
 
 // changed returns the text of the panic after a file was modified since it was indexed. The run cannot continue with correct data.
 func changed(where string, err error) string {
-	return fmt.Sprintf("%s was changed while it was used: %v", where, err)
+	return fmt.Sprintf("%s was changed while aiperf was reading it: %v", where, err)
 }

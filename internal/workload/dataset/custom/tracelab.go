@@ -36,10 +36,10 @@ func (a *Agents) readRounds(path string) error {
 		return err
 	}
 	if unplaced > 0 {
-		l.Warn("%s: %d agents are traces of their own: no request of the session that started them comes before them", path, unplaced)
+		l.Warn("%s: %d agents are replayed as separate traces, because they start before the first request of the session that started them", path, unplaced)
 	}
 	if undated > 0 {
-		l.Warn("%s: %d rows without a time are left out", path, undated)
+		l.Warn("%s: %d rows skipped: they have no time", path, undated)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestBailian(t *testing.T) {
 	if first, second := text(t, s.Conversation(0), 0), text(t, s.Conversation(0), 1); second[:20] != first[:20] {
 		t.Errorf("the block of id 1 differs: %q, %q", first, second)
 	}
-	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":2: output_length 0 is sent as 1, in 1 rows") {
+	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":2: output_length 0 is sent as 1; this affects 1 rows") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -87,7 +87,7 @@ func TestBurst(t *testing.T) {
 	if want := []string{"12/5@10 :2", "8/3@50 :3", "7/230@45500 :9"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":5: ") || !strings.Contains(w[0], "in all: 4") {
+	if w := s.Info().Warnings; len(w) != 1 || !strings.Contains(w[0], ":5: ") || !strings.Contains(w[0], "in total: 4") {
 		t.Errorf("warnings %q", w)
 	}
 	o := base("burst_gpt_trace")
@@ -144,18 +144,18 @@ func TestTraceFaults(t *testing.T) {
 		{"bailian_trace", `{"chat_id":1,"timestamp":1,"input_length":16,"output_length":1,"hash_ids":[1,2]}`, ":1: hash_ids: 2 ids of 16 tokens"},
 		{"burst_gpt_trace", "A,B\n1,2\n", ":1: columns Timestamp, Request tokens, Response tokens are missing; the table has A, B"},
 		{"burst_gpt_trace", "Timestamp,Request tokens,Response tokens\n1,2,\"3\"x\n", ":2: column"},
-		{"burst_gpt_trace", "Timestamp,Request tokens,Response tokens\n1,2,\"" + strings.Repeat("x", 2<<20), "a quote that is not closed?"},
+		{"burst_gpt_trace", "Timestamp,Request tokens,Response tokens\n1,2,\"" + strings.Repeat("x", 2<<20), "is a closing quote missing?"},
 		{"burst_gpt_trace", "", ": no records"},
 		{"bailian_trace", `{"chat_id":1,"timestamp":1,"input_length":10000001,"output_length":1}`, ":1: input_length: must be at most 10000000 tokens, got 10000001"},
 		{"sagemaker_data_capture", event(`{"data":"{oops","encoding":"JSON"}`, noon), ":1: event e9: captureData.endpointInput.data: invalid JSON"},
 		{"sagemaker_data_capture", event(`{"data":"a,b","encoding":"CSV"}`, noon), `captureData.endpointInput.encoding: must be JSON or BASE64`},
 		{"sagemaker_data_capture", event(`{"data":"%%"}`, noon), "captureData.endpointInput.data: not base64"},
 		{"sagemaker_data_capture", event(`{"data":"{}","encoding":"JSON"}`, noon), ":1: event e9: captureData.endpointInput.data.messages: missing"},
-		{"sagemaker_data_capture", event(`{"data":"{}","encoding":"JSON"}`, `"noon"`), `eventMetadata.inferenceTime: must be a time of ISO 8601`},
+		{"sagemaker_data_capture", event(`{"data":"{}","encoding":"JSON"}`, `"noon"`), `eventMetadata.inferenceTime: must be an ISO 8601 time`},
 		{"sagemaker_data_capture", event(`{"data":"{}","encoding":"JSON"}`, `null`), `eventMetadata.inferenceTime: missing`},
 		{"sagemaker_data_capture", `{"captureData":{},"eventMetadata":{"eventId":"e9","inferenceTime":` + noon + `}}`, ":1: event e9: captureData.endpointInput: missing"},
 		{"inputs_json", "{\"data\":[\n{\"session_id\":\"s\",\"payloads\":[{}]},\n{\"session_id\":", "in.jsonl:3: data[1]: invalid JSON: unexpected EOF"},
-		{"inputs_json", `{"data":[{"session_id":"s","payloads":[{}]}]}{}`, "must be one JSON object, an object follows it in line 1"},
+		{"inputs_json", `{"data":[{"session_id":"s","payloads":[{}]}]}{}`, "must be one JSON object, but an object follows it in line 1"},
 		{"inputs_json", `{"data":{}}`, "data: must be a list, got an object"},
 		{"inputs_json", `{"x":1}`, "data: missing"},
 		{"inputs_json", `[]`, "must be a JSON object, got an array"},
@@ -184,10 +184,10 @@ func TestMessageDelta(t *testing.T) {
 	end := 5.0
 	window.Limits.End = &end
 	for content, want := range map[string]string{
-		row("d", `,"message_mode":"delta"`) + row("d", ""):                               `:2: messages: session "d" mixes it with the message_mode delta of`,
+		row("d", `,"message_mode":"delta"`) + row("d", ""):                               `:2: messages: session "d" uses message_mode delta in`,
 		row("d", `,"message_mode":"whole"`):                                              ":1: message_mode: must be history or delta",
 		`{"text_input":"a","message_mode":"delta"}`:                                      ":1: message_mode: delta needs messages",
-		row("d", `,"message_mode":"delta","extra":{"messages":[]}`):                      ":1: extra.messages: has no place beside message_mode delta",
+		row("d", `,"message_mode":"delta","extra":{"messages":[]}`):                      ":1: extra.messages: cannot be used with message_mode delta",
 		row("c", `,"context_mode":"x"`):                                                  ":1: context_mode: must be one of",
 		row("c", `,"context_mode":"deltas_with_responses"`) + row("c", ""):               `:2: context_mode: session "c" has "deltas_with_responses"`,
 		row("d", `,"message_mode":"delta","timestamp":1`) + row("d", `,"timestamp":"x"`): ":2: timestamp",
@@ -196,7 +196,7 @@ func TestMessageDelta(t *testing.T) {
 			t.Errorf("%s: %v", content, err)
 		}
 	}
-	if _, err := Open(write(t, row("d", `,"message_mode":"delta","timestamp":1`)), window); err == nil || !strings.Contains(err.Error(), "a window of the schedule would cut its history") {
+	if _, err := Open(write(t, row("d", `,"message_mode":"delta","timestamp":1`)), window); err == nil || !strings.Contains(err.Error(), "a time window would cut off the history") {
 		t.Error(err)
 	}
 }

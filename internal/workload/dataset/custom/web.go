@@ -154,7 +154,7 @@ func (w *startGraph) started(row int) iter.Seq[startedConversation] {
 func (g *graph) order() []uint32 {
 	for _, rows := range g.twice {
 		first, other := g.again(rows[0]), g.again(rows[1])
-		g.faults.Add(other.Turns[0].Origin, "session_id", "%q is there twice, first in %s", other.ID, first.Turns[0].Origin)
+		g.faults.Add(other.Turns[0].Origin, "session_id", "%q is used twice, first in %s", other.ID, first.Turns[0].Origin)
 	}
 	g.each(g.connect)
 	g.names, g.named = nil, column[uint32]{}
@@ -201,7 +201,7 @@ func (g *graph) connect(k *arc, readLink func() link) {
 	row, _ := g.named.at(int(k.to))
 	if row == 0 {
 		l := readLink()
-		g.faults.Add(l.where, l.at, "%q is no session of the file", l.target)
+		g.faults.Add(l.where, l.at, "the file has no session %q", l.target)
 		return
 	}
 	k.to, k.is = row-1, k.is|isKnown
@@ -212,12 +212,12 @@ func (g *graph) connect(k *arc, readLink func() link) {
 	}
 	if n.is&isForked != 0 {
 		l := readLink()
-		g.faults.Add(l.where, l.at, "%q is forked in %s too: a fork goes on from one history", l.target, g.forkOf(k.to).where)
+		g.faults.Add(l.where, l.at, "%q is also forked in %s; a fork can continue only one history", l.target, g.forkOf(k.to).where)
 	}
 	n.is |= isForked
 	if k.is&cutsTurn != 0 {
 		l := readLink()
-		g.faults.Add(l.where, l.at, "%q: a session ends with its forks; write {\"child\": …, \"background\": true} where it goes on, or move them to the last turn", l.target)
+		g.faults.Add(l.where, l.at, "%q: a session ends with its forks; move the fork to the last turn, or write {\"child\": …, \"background\": true} so that the session continues", l.target)
 	}
 }
 
@@ -242,11 +242,11 @@ func (g *graph) isolated(k *arc, readLink func() link) {
 	to := g.nodes.ref(int(k.to)).is
 	if to&isForked != 0 && k.is&isBefore != 0 {
 		l := readLink()
-		g.faults.Add(l.where, l.at, "%q is forked too: what begins before a session has no history to go on from", l.target)
+		g.faults.Add(l.where, l.at, "%q is also forked: a session that starts before another one has no history to continue", l.target)
 	}
 	if k.is&isFork != 0 && to&keepsArrays != 0 {
 		l := readLink()
-		g.faults.Add(l.where, l.at, "%q has context_mode %s, which drops the history that it would go on from", l.target, conversation.MessageArrayWithResponses)
+		g.faults.Add(l.where, l.at, "%q has context_mode %s, which drops the history that the fork would continue", l.target, conversation.MessageArrayWithResponses)
 	}
 }
 
@@ -257,7 +257,7 @@ func (g *graph) misplaced(k *arc, readLink func() link) {
 	}
 	if to := g.nodes.ref(int(k.to)).is; to&hasSystem != 0 && to&keepsArrays == 0 {
 		l := readLink()
-		g.faults.Add(l.where, l.at, "%q begins with a system message, which would stand behind the history that it goes on from", l.target)
+		g.faults.Add(l.where, l.at, "%q begins with a system message, which would come after the history that the fork continues", l.target)
 	}
 }
 
@@ -290,7 +290,7 @@ func (g *graph) count(row int, way []int) bool {
 	}
 	if node.requests > maxRequestsPerRoot {
 		e := g.again(row)
-		g.faults.Add(e.Turns[0].Origin, "session_id", "%q leads to more than %d requests", e.ID, maxRequestsPerRoot)
+		g.faults.Add(e.Turns[0].Origin, "session_id", "%q leads to more than %d requests, counting the sessions that it starts", e.ID, maxRequestsPerRoot)
 		return false
 	}
 	node.is |= isCounted

@@ -52,7 +52,7 @@ type audioDraws struct {
 
 func newAudioDraws(o *Audio, root *rng.Root, as setting.Spell) (*audioDraws, error) {
 	if o.Seconds < leastSeconds {
-		return nil, fmt.Errorf("%s %g: a sound must be longer than %g seconds", as.As("datasets.main.audio.length.mean"), o.Seconds, leastSeconds)
+		return nil, fmt.Errorf("%s %g: must be at least %g seconds", as.As("datasets.main.audio.length.mean"), o.Seconds, leastSeconds)
 	}
 	for _, d := range o.Depths {
 		if err := CheckDepth(d); err != nil {
@@ -63,18 +63,18 @@ func newAudioDraws(o *Audio, root *rng.Root, as setting.Spell) (*audioDraws, err
 		rates := as.As("datasets.main.audio.sample_rates")
 		switch {
 		case hz < 1:
-			return nil, fmt.Errorf("%s: a sample rate of %d Hz", rates, hz)
+			return nil, fmt.Errorf("%s: the sample rate %d Hz must be at least 1", rates, hz)
 		case o.Format == formatMP3 && mp3Rate(hz) == nil:
-			return nil, fmt.Errorf("%s: MP3 has no sample rate of %d Hz; it has %s", rates, hz, mp3RateList())
+			return nil, fmt.Errorf("%s: MP3 does not support a sample rate of %d Hz; allowed are %s", rates, hz, mp3RateList())
 		case o.Seconds*float64(hz*o.Channels) > maxSamples:
-			return nil, fmt.Errorf("%s %g: a sound of more than %d samples", as.As("datasets.main.audio.length.mean"), o.Seconds, maxSamples)
+			return nil, fmt.Errorf("%s %g: the audio would have more than %d samples; use a shorter length or a lower sample rate", as.As("datasets.main.audio.length.mean"), o.Seconds, maxSamples)
 		}
 	}
 	if o.Format != formatWAV && o.Format != formatMP3 {
 		return nil, fmt.Errorf("%s %q: must be one of wav, mp3", as.As("datasets.main.audio.format"), o.Format)
 	}
 	if len(o.Depths) == 0 || len(o.SampleRates) == 0 || o.Channels < 1 || o.Channels > 2 {
-		return nil, fmt.Errorf("%s, %s, %s: at least one depth and one rate, 1 or 2 channels", as.As("datasets.main.audio.depths"),
+		return nil, fmt.Errorf("%s, %s, %s: at least one depth, one rate, and 1 or 2 channels are needed", as.As("datasets.main.audio.depths"),
 			as.As("datasets.main.audio.sample_rates"), as.As("datasets.main.audio.channels"))
 	}
 	return &audioDraws{Audio: *o, lengths: root.Stream("dataset.audio.duration"), formats: root.Stream("dataset.audio.format"), data: root.Child("dataset.audio.data")}, nil

@@ -33,7 +33,7 @@ func errNoFFmpeg() error {
 	case "windows":
 		install = "with winget install ffmpeg"
 	}
-	return fmt.Errorf("clips need the program ffmpeg, which is not in PATH: install it %s; without it, only mp4 with %s and no sound can be made", install, codecH264)
+	return fmt.Errorf("videos need the program ffmpeg, which is not in PATH; install it %s. Without it, aiperf makes only mp4 with %s and without sound", install, codecH264)
 }
 
 func findFFmpeg() (*ffmpeg, error) {

@@ -54,7 +54,7 @@ func newImageDraws(o *Images, root *rng.Root, as setting.Spell) (*imageDraws, er
 		return nil, fmt.Errorf("%s %q: must be one of png, jpeg, random", as.As("datasets.main.images.format"), o.Format)
 	}
 	if w, h := float64(o.Width.Mean), float64(o.Height.Mean); w*h > maxPixels || w > 65535 || h > 65535 {
-		return nil, fmt.Errorf("%s, %s: a picture of %d × %d pixels is larger than %d megapixels, or a side than 65535", as.As("datasets.main.images.width.mean"),
+		return nil, fmt.Errorf("%s, %s: an image of %d × %d pixels is too large; at most %d megapixels and 65535 pixels a side are allowed", as.As("datasets.main.images.width.mean"),
 			as.As("datasets.main.images.height.mean"), o.Width.Mean, o.Height.Mean, maxPixels>>20)
 	}
 	if o.Source == sourceNoise {

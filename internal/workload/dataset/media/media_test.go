@@ -270,7 +270,7 @@ func TestRefusals(t *testing.T) {
 		"format":    {picture("gif", "noise"), []string{"gif", "png, jpeg, random"}},
 		"missing":   {picture("png", filepath.Join(dir, "none")), []string{"none", "does not exist"}},
 		"file":      {picture("png", file), []string{"x.txt", "not a directory"}},
-		"empty":     {picture("png", dir), []string{"no picture in"}},
+		"empty":     {picture("png", dir), []string{"no images in"}},
 		"broken":    {picture("png", broken), []string{"can be read"}},
 		"large":     {Options{Images: &Images{Batch: 1, Width: exactly(60000), Height: exactly(60000), Format: "png", Source: "noise"}}, []string{"60000 × 60000"}},
 		"depth":     {sound(Audio{Seconds: 1, Format: "wav", SampleRates: []int{8000}, Depths: []int{12}}), []string{"12", "8, 16, 24, 32"}},

@@ -28,7 +28,7 @@ func (c *clip) mp4() ([]byte, error) {
 		size += len(s)
 	}
 	if size > math.MaxInt32 {
-		return nil, fmt.Errorf("MP4: a clip of %d MB; at most %d MB can be written without ffmpeg", size>>20, math.MaxInt32>>20)
+		return nil, fmt.Errorf("MP4: the video has %d MB; at most %d MB can be written without ffmpeg", size>>20, math.MaxInt32>>20)
 	}
 	brand := box("ftyp", []byte("isom"), u32(0x200), []byte("isom"), []byte("iso2"), []byte("avc1"), []byte("mp41"))
 	index := c.moov(0) // its size does not depend on the offset of the data

@@ -83,7 +83,7 @@ func openPhotos(source, sampling string, stream *rng.Stream) (*photos, error) {
 		p.left[i] = i
 	}
 	if !slices.Contains(p.readable, true) {
-		return nil, fmt.Errorf("%s: none of its %d pictures can be read (formats: png, jpeg, gif, bmp, tiff, webp)", source, len(p.files))
+		return nil, fmt.Errorf("%s: none of its %d images can be read; supported are png, jpeg, gif, bmp, tiff and webp", source, len(p.files))
 	}
 	return p, nil
 }
@@ -104,11 +104,11 @@ func embedded() ([]string, error) {
 func picturesIn(dir string) ([]string, error) {
 	switch info, err := os.Stat(dir); {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("the directory %q does not exist (or say noise or assets)", dir)
+		return nil, fmt.Errorf("the directory %q does not exist; give another one, or \"noise\", or \"assets\"", dir)
 	case err != nil:
 		return nil, err
 	case !info.IsDir():
-		return nil, fmt.Errorf("%q is not a directory (or say noise or assets)", dir)
+		return nil, fmt.Errorf("%q is not a directory; give one, or \"noise\", or \"assets\"", dir)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -121,7 +121,7 @@ func picturesIn(dir string) ([]string, error) {
 		}
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("no picture in %q: files are picked by their extension (%s)", dir, strings.Join(extensions, ", "))
+		return nil, fmt.Errorf("no images in %q: files need one of the extensions %s", dir, strings.Join(extensions, ", "))
 	}
 	return list, nil
 }
@@ -146,11 +146,11 @@ func (p *photos) try() {
 	workers.Wait()
 	for i, err := range failures {
 		if p.readable[i] = err == nil; err != nil {
-			p.warnings = append(p.warnings, err.Error()+"; it is left out")
+			p.warnings = append(p.warnings, err.Error()+"; image skipped")
 		}
 	}
 	if n := len(p.warnings); n > 3 {
-		p.warnings = append(p.warnings[:3:3], fmt.Sprintf("and %d pictures more are left out", n-3))
+		p.warnings = append(p.warnings[:3:3], fmt.Sprintf("and %d more images are skipped", n-3))
 	}
 }
 
@@ -171,11 +171,11 @@ func (p *photos) load(i int) (image.Image, error) {
 		return nil, fmt.Errorf("%s: %d × %d pixels are more than %d megapixels", name, c.Width, c.Height, 4*maxPixels>>20)
 	}
 	if m, _, err = image.Decode(bytes.NewReader(content)); err != nil {
-		return nil, fmt.Errorf("%s: not a picture that can be read: %w", name, err)
+		return nil, fmt.Errorf("%s: the image cannot be read: %w", name, err)
 	}
 	size := m.Bounds()
 	if size.Empty() {
-		return nil, fmt.Errorf("%s: an empty picture", name)
+		return nil, fmt.Errorf("%s: the image is empty", name)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -47,11 +47,11 @@ func newVideoDraws(ctx context.Context, o *Video, root *rng.Root, as setting.Spe
 	width, height := as.As("datasets.main.video.width"), as.As("datasets.main.video.height")
 	switch raw := 3 * float64(o.Width) * float64(o.Height) * math.Max(1, o.Seconds*float64(o.FPS)); {
 	case o.Width < 1 || o.Height < 1:
-		return nil, fmt.Errorf("%s %d, %s %d: a clip needs both", width, o.Width, height, o.Height)
+		return nil, fmt.Errorf("%s %d, %s %d: both must be at least 1", width, o.Width, height, o.Height)
 	case o.Seconds <= 0 || o.FPS < 1:
 		return nil, fmt.Errorf("%s %g, %s %d: must be above 0", as.As("datasets.main.video.duration"), o.Seconds, as.As("datasets.main.video.fps"), o.FPS)
 	case raw > maxRaw || float64(o.Width)*float64(o.Height) > maxPixels:
-		return nil, fmt.Errorf("%s, %s, %s: a clip of %.0f MB before it is encoded; at most %d MB and %d megapixels a frame can be made", width, height,
+		return nil, fmt.Errorf("%s, %s, %s: the video would have %.0f MB before encoding; at most %d MB and %d megapixels a frame are allowed", width, height,
 			as.As("datasets.main.video.duration"), raw/1e6, maxRaw/1_000_000, maxPixels>>20)
 	}
 	if s := o.Sound; s != nil {
@@ -69,7 +69,7 @@ func newVideoDraws(ctx context.Context, o *Video, root *rng.Root, as setting.Spe
 		l.encode = program.encoder(l)
 	case o.Format == formatMP4 && o.Codec == codecH264 && o.Sound == nil:
 		l.encode = l.uncompressed
-		l.warning = fmt.Sprintf("no ffmpeg in PATH: clips are made without it, as H.264 that is not compressed, %.3g MB each", float64(l.frames)*float64(o.Width*o.Height)*1.5/1e6)
+		l.warning = fmt.Sprintf("no ffmpeg in PATH: aiperf makes the videos itself, as uncompressed H.264 of %.3g MB each; install ffmpeg for smaller ones", float64(l.frames)*float64(o.Width*o.Height)*1.5/1e6)
 	default:
 		return nil, fmt.Errorf("%s %s, %s %s: %w", as.As("datasets.main.video.format"), o.Format, codec, o.Codec, err)
 	}
@@ -123,7 +123,7 @@ func (l *videoDraws) film(w io.Writer, it Item) error {
 		case sceneShapes:
 			drawShapes(frame, i, l.frames)
 		default:
-			return errors.New("there is no scene " + l.Scene)
+			return errors.New("unknown scene " + l.Scene)
 		}
 		if _, err := w.Write(frame.pix); err != nil {
 			return err

@@ -59,24 +59,24 @@ func newFilter(b *builder, second bool) (f sessionFilter, err error) {
 			to, known = &f.model, sourceModels
 		case "benchmark":
 			if !second {
-				return f, fmt.Errorf("%s benchmark: only exgentic_v2 tells the benchmark", name)
+				return f, fmt.Errorf("%s benchmark: only exgentic_v2 records the benchmark", name)
 			}
 			to, known = &f.benchmark, benchmarks
 		default:
-			return f, fmt.Errorf("%s %s: want harness, source_model or, with exgentic_v2, benchmark", name, key)
+			return f, fmt.Errorf("%s %s: must be harness, source_model or, with exgentic_v2, benchmark", name, key)
 		}
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, bare(value)) })
 		if i < 0 {
-			return f, fmt.Errorf("%s %s=%s: want one of %s", name, key, value, strings.Join(known, ", "))
+			return f, fmt.Errorf("%s %s=%s: must be one of %s", name, key, value, strings.Join(known, ", "))
 		}
 		*to = known[i]
 	}
 	lacks := missing[second]
 	if slices.Contains(lacks[""], f.model) {
-		return f, fmt.Errorf("%s source_model=%s: no session of %s has it", name, f.model, b.set.Name)
+		return f, fmt.Errorf("%s source_model=%s: no session of %s has this model", name, f.model, b.set.Name)
 	}
 	if f.harness != "" && slices.Contains(lacks[f.harness], f.model) {
-		return f, fmt.Errorf("%s harness=%s source_model=%s: no session of %s has both", name, f.harness, f.model, b.set.Name)
+		return f, fmt.Errorf("%s harness=%s source_model=%s: no session of %s has this combination", name, f.harness, f.model, b.set.Name)
 	}
 	return f, nil
 }
@@ -110,7 +110,7 @@ func sessions(second bool) func(*builder) (convert, error) {
 			return nil, err
 		}
 		if b.asked.Entries <= 0 && b.asked.Requests <= 0 {
-			return nil, errors.New(b.Spell.Text("say how many sessions are wanted: {datasets.main.entries}, {phases.profiling.sessions} or {phases.profiling.requests}"))
+			return nil, errors.New(b.Spell.Text("the number of sessions is missing; set {datasets.main.entries}, {phases.profiling.sessions} or {phases.profiling.requests}"))
 		}
 		seen := map[string]bool{}
 		return func(r row) error {
@@ -119,7 +119,7 @@ func sessions(second bool) func(*builder) (convert, error) {
 			}
 			id := text(r.Row["session_id"])
 			if seen[id] {
-				return fmt.Errorf("%s: session %s comes twice", r.where, id)
+				return fmt.Errorf("%s: session %s exists twice", r.where, id)
 			}
 			seen[id] = true
 			calls, err := replayable(r.Row["spans"])
@@ -250,7 +250,7 @@ func wholeNumber(attributes map[string]any, key string) (int64, error) {
 			return int64(v), nil
 		}
 	}
-	return 0, fmt.Errorf("%s: want an integer, got %.40v", key, attributes[key])
+	return 0, fmt.Errorf("%s: must be an integer, got %.40v", key, attributes[key])
 }
 
 // instant parses an ISO 8601 time. A time without a zone is UTC.
@@ -261,7 +261,7 @@ func instant(v any) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("want a time such as 2025-06-01T10:00:00Z, got %.40q", s)
+	return time.Time{}, fmt.Errorf("must be a time such as 2025-06-01T10:00:00Z, got %.40q", s)
 }
 
 // sampling returns the body members with the sampling parameters.

@@ -120,7 +120,7 @@ func Check(name string) error {
 		return nil
 	}
 	if near := suggest.Name(name, Names()); near != "" {
-		return fmt.Errorf("no public dataset %q: did you mean %s?", name, near)
+		return fmt.Errorf("unknown public dataset %q: did you mean %s?", name, near)
 	}
-	return fmt.Errorf("no public dataset %q", name)
+	return fmt.Errorf("unknown public dataset %q", name)
 }

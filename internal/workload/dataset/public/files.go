@@ -209,7 +209,7 @@ func (b *builder) specBench(ctx context.Context) (table.Reader, error) {
 func (b *builder) fetchSpecBench(ctx context.Context) error {
 	path := filepath.Join(b.asked.Cache, specBenchFile)
 	if b.asked.Hub.Offline != "" {
-		return fmt.Errorf("%s forbids the network, and %s is not there", b.asked.Hub.Offline, path)
+		return fmt.Errorf("%s forbids downloads, and %s does not exist", b.asked.Hub.Offline, path)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -219,11 +219,11 @@ func (b *builder) fetchSpecBench(ctx context.Context) error {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return fmt.Errorf("%w; the file can be put at %s by hand", err, path)
+		return fmt.Errorf("%w; or download the file yourself to %s", err, path)
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: HTTP %s; the file can be put at %s by hand", specBenchAddress, resp.Status, path)
+		return fmt.Errorf("%s: HTTP %s; or download the file yourself to %s", specBenchAddress, resp.Status, path)
 	}
 	if err := os.MkdirAll(b.asked.Cache, 0o755); err != nil {
 		return err
@@ -238,7 +238,7 @@ func (b *builder) fetchSpecBench(ctx context.Context) error {
 		err = cerr
 	}
 	if err == nil && resp.ContentLength >= 0 && n != resp.ContentLength {
-		err = fmt.Errorf("%s: %d bytes came, %d were announced", specBenchAddress, n, resp.ContentLength)
+		err = fmt.Errorf("%s: the download is incomplete: %d of %d bytes", specBenchAddress, n, resp.ContentLength)
 	}
 	if err != nil {
 		return err

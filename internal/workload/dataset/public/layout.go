@@ -141,9 +141,9 @@ func files(ctx context.Context, s *hfhub.Snapshot, config, split string) ([]stri
 		}
 		slices.Sort(names)
 		if len(names) == 0 {
-			return nil, fmt.Errorf("no files of split %s: the repository holds none of %s", split, strings.Join(table.Endings(), ", "))
+			return nil, fmt.Errorf("no files for split %s: the repository has none of the types %s", split, strings.Join(table.Endings(), ", "))
 		}
-		return nil, fmt.Errorf("no split %s, only %s", split, strings.Join(names, ", "))
+		return nil, fmt.Errorf("unknown split %s; the repository has %s", split, strings.Join(names, ", "))
 	}
 	slices.Sort(found)
 	return slices.Compact(found), nil
@@ -161,7 +161,7 @@ func choose(stated []pageConfig, name string) (pageConfig, error) {
 	list := strings.Join(names, ", ")
 	switch {
 	case name != "":
-		return pageConfig{}, fmt.Errorf("no subset %q, only %s", name, list)
+		return pageConfig{}, fmt.Errorf("unknown subset %q; the repository has %s", name, list)
 	case len(stated) == 1:
 		return stated[0], nil
 	}
@@ -170,7 +170,7 @@ func choose(stated []pageConfig, name string) (pageConfig, error) {
 			return c, nil
 		}
 	}
-	return pageConfig{}, fmt.Errorf("give a subset: one of %s", list)
+	return pageConfig{}, fmt.Errorf("the repository has several subsets; choose one of %s", list)
 }
 
 // below returns the names in a folder.

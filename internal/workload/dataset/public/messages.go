@@ -61,7 +61,7 @@ func messages(attributes map[string]any) ([]json.RawMessage, error) {
 	}
 	var list []recordedMessage
 	if err := json.Unmarshal([]byte(optional(attributes["gen_ai.input.messages"])), &list); err != nil {
-		return nil, fmt.Errorf("gen_ai.input.messages: not JSON of a list of messages: %w", err)
+		return nil, fmt.Errorf("gen_ai.input.messages: not a JSON list of messages: %w", err)
 	}
 	for _, r := range list {
 		some, err := r.messages()
@@ -88,7 +88,7 @@ func instructions(text string) (string, error) {
 	all := ""
 	for _, p := range parts {
 		if p.Type != "text" {
-			return "", fmt.Errorf("gen_ai.system_instructions: part %q is not known", p.Type)
+			return "", fmt.Errorf("gen_ai.system_instructions: unknown part %q", p.Type)
 		}
 		all += plainText(p.Content)
 	}
@@ -133,7 +133,7 @@ func (r recordedMessage) messages() (all []message, err error) {
 			m, filled, sent = message{Role: role}, false, true
 			continue
 		default:
-			return nil, fmt.Errorf("part %q of a message of %s is not known", p.Type, r.Role)
+			return nil, fmt.Errorf("unknown part %q in a message of %s", p.Type, r.Role)
 		}
 		filled = true
 	}
@@ -163,7 +163,7 @@ func tools(v any) (json.RawMessage, error) {
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("gen_ai.tool.definitions: not JSON of a list: %w", err)
+		return nil, fmt.Errorf("gen_ai.tool.definitions: not a JSON list: %w", err)
 	}
 	for i, raw := range list {
 		var flat struct {

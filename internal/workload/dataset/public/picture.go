@@ -77,7 +77,7 @@ func decode(raw string) (image.Image, error) {
 		return nil, err
 	}
 	if c.Width <= 0 || c.Height <= 0 || c.Width > maxPixels/c.Height {
-		return nil, fmt.Errorf("%d × %d pixels, at most %d in all are read", c.Width, c.Height, maxPixels)
+		return nil, fmt.Errorf("%d × %d pixels are too many; at most %d are allowed", c.Width, c.Height, maxPixels)
 	}
 	img, format, err := image.Decode(strings.NewReader(raw))
 	if y, lossy := img.(*image.YCbCr); lossy && format == "webp" {

@@ -124,7 +124,7 @@ func Open(ctx context.Context, o Options) (dataset.Dataset, error) {
 		return nil, Check(o.Name)
 	}
 	if len(o.Filters) > 0 && !set.Filters {
-		return nil, fmt.Errorf("%s: %s takes no filters", o.Spell.As("datasets.main.filters"), set.Name)
+		return nil, fmt.Errorf("%s: the dataset %s has no filters", o.Spell.As("datasets.main.filters"), set.Name)
 	}
 	b := &builder{asked: o, set: set, skipped: map[string]int{}}
 	d, err := b.dataset(ctx)
@@ -179,7 +179,7 @@ func (b *builder) locate(ctx context.Context) error {
 		b.repo = o.Repo
 	}
 	if b.repo == "" {
-		return errors.New(o.Spell.Text("no repository is named ({datasets.main.hf_weka_dataset})"))
+		return errors.New(o.Spell.Text("the repository is missing; give it with {datasets.main.hf_weka_dataset}"))
 	}
 	rev, config := s.Revision, s.Config
 	if rev == "" {
@@ -331,7 +331,7 @@ func isJSON(path string) bool { return strings.Contains(path, ".json") }
 func (b *builder) complete(name string, columns []string, rows int) error {
 	for _, c := range b.set.columns {
 		if rows > 0 && !slices.Contains(columns, c) {
-			return fmt.Errorf("%s has no column %s, only %s", name, c, strings.Join(columns, ", "))
+			return fmt.Errorf("%s has no column %s; its columns are %s", name, c, strings.Join(columns, ", "))
 		}
 	}
 	return nil
@@ -357,5 +357,5 @@ func (b *builder) left() error {
 	case list == "":
 		return fmt.Errorf("%s: no row", b.set.Repo)
 	}
-	return fmt.Errorf("%s: no row is left, all %d were skipped: %s", b.set.Repo, b.rows, list)
+	return fmt.Errorf("%s: no rows left: all %d were skipped: %s", b.set.Repo, b.rows, list)
 }

@@ -37,7 +37,7 @@ func sounds(b *builder) (convert, error) {
 		}
 		p, err := decodeSound(raw)
 		if err != nil {
-			return b.skip("whose sound cannot be read (want WAV or FLAC)")
+			return b.skip("with audio that cannot be read (supported are WAV and FLAC)")
 		}
 		if p.seconds() > longestClip {
 			return b.skip(fmt.Sprintf("longer than %d s", longestClip))
@@ -65,7 +65,7 @@ func decodeFLAC(raw string) (*pcm, error) {
 	defer s.Close()
 	p := &pcm{rate: int(s.Info.SampleRate), channels: int(s.Info.NChannels)}
 	if p.rate == 0 || p.channels == 0 {
-		return nil, errors.New("no rate or no channel")
+		return nil, errors.New("no sample rate or no channel")
 	}
 	whole := math.Ldexp(1, int(s.Info.BitsPerSample)-1)
 	for {
@@ -105,7 +105,7 @@ func decodeWAV(b []byte) (*pcm, error) {
 		b = b[min(uint64(len(b)), 8+size+size&1):]
 	}
 	if len(head) < 16 || data == nil {
-		return nil, errors.New("no fmt or data chunk")
+		return nil, errors.New("the fmt or data chunk is missing")
 	}
 	code := binary.LittleEndian.Uint16(head)
 	if code == wavExtensible && len(head) >= 26 {
@@ -118,7 +118,7 @@ func decodeWAV(b []byte) (*pcm, error) {
 		return nil, err
 	}
 	if p.rate == 0 || p.channels == 0 {
-		return nil, errors.New("no rate or no channel")
+		return nil, errors.New("no sample rate or no channel")
 	}
 	step := bits / 8
 	for len(data) >= step*p.channels {
@@ -149,7 +149,7 @@ func sampleReader(code uint16, bits int) (func([]byte) float64, error) {
 	case code == wavFloat && bits == 64:
 		return func(b []byte) float64 { return math.Float64frombits(little.Uint64(b)) }, nil
 	}
-	return nil, fmt.Errorf("encoding %d of %d bits", code, bits)
+	return nil, fmt.Errorf("unsupported encoding %d with %d bits", code, bits)
 }
 
 // wav encodes the audio as 16-bit WAV, with a full scale of ±32767 like libsndfile.

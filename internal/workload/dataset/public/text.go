@@ -146,17 +146,17 @@ func questionsOf(category string) func(*builder) (convert, error) {
 			}
 			list, ok := r.Row["turns"].([]any)
 			if !ok || len(list) == 0 {
-				return fmt.Errorf("%s: turns: want a list of texts, got %.40v", r.where, r.Row["turns"])
+				return fmt.Errorf("%s: turns: must be a list of texts, got %.40v", r.where, r.Row["turns"])
 			}
 			id := text(r.Row["question_id"])
 			if seen[id] {
-				return fmt.Errorf("%s: question_id %s comes twice", r.where, id)
+				return fmt.Errorf("%s: question_id %s exists twice", r.where, id)
 			}
 			seen[id] = true
 			c := conversation.Conversation{ID: id}
 			for _, v := range list {
 				if strings.Contains(text(v), custom.SpeedBenchStub) {
-					return errors.New(r.where + b.Spell.Text(": the prompt is a placeholder: prepare the data with specdec_bench and read it with {datasets.main.path} FILE and {datasets.main.format} ") + b.set.Name)
+					return errors.New(r.where + b.Spell.Text(": the prompt is a placeholder; prepare the data with specdec_bench and give it with {datasets.main.path} FILE {datasets.main.format} ") + b.set.Name)
 				}
 				c.Turns = append(c.Turns, conversation.Turn{Role: "user", Parts: conversation.Texts("", text(v)), Origin: r.where})
 			}

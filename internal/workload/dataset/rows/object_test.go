@@ -86,10 +86,10 @@ func TestNotRows(t *testing.T) {
 		"\x28\xb5\x2f\xfd":    "zstd -d FILE",
 		"PK\x03\x04":          "a ZIP archive",
 		"{\"a\":\"\xff\"}":    "not UTF-8",
-		`{"a":"\ud800"}`:      `\ud800 is half a character (column 7)`,
+		`{"a":"\ud800"}`:      `\ud800 is half of a surrogate pair (column 7)`,
 		`{"a":"\ud83d\ude00"`: "the line ends inside a value",
 		`[{"a":1},`:           "jq -c '.[]' FILE",
-		`{"a":1}{"b":2}`:      "two values stand in one line",
+		`{"a":1}{"b":2}`:      "the line has two values",
 		`{"a":tru}`:           "(column 9)",
 	} {
 		var faults dataset.Faults
@@ -123,7 +123,7 @@ func TestSources(t *testing.T) {
 	if err := os.WriteFile(path, []byte("\x1f\x8b\xff\xff"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := Read(path, nil); err == nil || !strings.Contains(err.Error(), path+": damaged gzip: ") {
+	if err := Read(path, nil); err == nil || !strings.Contains(err.Error(), path+": damaged gzip file: ") {
 		t.Error(err)
 	}
 }

@@ -78,7 +78,7 @@ func readsGzip(t *testing.T, path string) {
 // TestInflatedBound checks the limit for unpacked data.
 func TestInflatedBound(t *testing.T) {
 	b := &limitedReader{from: strings.NewReader(strings.Repeat("x", 100)), path: "bomb.gz", left: 99}
-	if text, err := io.ReadAll(b); err == nil || !strings.Contains(err.Error(), "bomb.gz: inflates to more than") {
+	if text, err := io.ReadAll(b); err == nil || !strings.Contains(err.Error(), "bomb.gz: the decompressed file is larger than") {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
 	b = &limitedReader{from: strings.NewReader(strings.Repeat("x", 100)), left: 100}
@@ -91,10 +91,10 @@ func TestInflatedBound(t *testing.T) {
 func TestHalfCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":"\ud83d\ude00 \u00e9 \\ud800"}`: "",
-		`{"a":"x\ud800y"}`:                    `f:1: invalid JSON: \ud800 is half a character (column 8)`,
-		`{"a":"\uDC00"}`:                      `f:1: invalid JSON: \uDC00 is half a character (column 7)`,
-		`{"a":"\ud800\u0041"}`:                `f:1: invalid JSON: \ud800 is half a character (column 7)`,
-		`{"\ud800":1}`:                        `f:1: invalid JSON: \ud800 is half a character (column 3)`,
+		`{"a":"x\ud800y"}`:                    `f:1: invalid JSON: \ud800 is half of a surrogate pair (column 8)`,
+		`{"a":"\uDC00"}`:                      `f:1: invalid JSON: \uDC00 is half of a surrogate pair (column 7)`,
+		`{"a":"\ud800\u0041"}`:                `f:1: invalid JSON: \ud800 is half of a surrogate pair (column 7)`,
+		`{"\ud800":1}`:                        `f:1: invalid JSON: \ud800 is half of a surrogate pair (column 3)`,
 	} {
 		var faults dataset.Faults
 		r := Parse("f:1", []byte(text), &faults)

@@ -25,7 +25,7 @@ func Open(path string, raw io.Writer) (io.ReadCloser, error) {
 	z, err := gzip.NewReader(bufio.NewReader(source))
 	if err != nil {
 		file.Close()
-		return nil, fmt.Errorf("%s: damaged gzip: %w", path, err)
+		return nil, fmt.Errorf("%s: damaged gzip file: %w", path, err)
 	}
 	return stream{&limitedReader{z, path, maxInflated}, file}, nil
 }
@@ -56,7 +56,7 @@ type limitedReader struct {
 func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("%s: inflates to more than %d GiB, the most that is read of a compressed file", b.path, maxInflated>>30)
+		return 0, fmt.Errorf("%s: the decompressed file is larger than %d GiB, the maximum; decompress it first", b.path, maxInflated>>30)
 	}
 	return n, err
 }

@@ -21,7 +21,7 @@ func invalid(text []byte) string {
 	}
 	if json.Valid(text) {
 		if at := halfCharacter(text); at >= 0 {
-			return fmt.Sprintf("%s is half a character (column %d)", text[at:at+6], at+1)
+			return fmt.Sprintf("%s is half of a surrogate pair (column %d)", text[at:at+6], at+1)
 		}
 		return ""
 	}
@@ -40,8 +40,8 @@ func invalid(text []byte) string {
 func foreign(text []byte) string {
 	for _, kind := range []struct{ head, what string }{
 		{"\xff\xfe", utf16Text}, {"\xfe\xff", utf16Text},
-		{"\x28\xb5\x2f\xfd", "the file is packed by zstd (zstd -d FILE unpacks it)"},
-		{"PK\x03\x04", "the file is a ZIP archive (unzip FILE unpacks it)"},
+		{"\x28\xb5\x2f\xfd", "the file is compressed with zstd; decompress it with: zstd -d FILE"},
+		{"PK\x03\x04", "the file is a ZIP archive; unpack it with: unzip FILE"},
 	} {
 		if bytes.HasPrefix(text, []byte(kind.head)) {
 			return kind.what
@@ -50,20 +50,20 @@ func foreign(text []byte) string {
 	return ""
 }
 
-const utf16Text = "the file is UTF-16, not UTF-8 (iconv -f UTF-16 -t UTF-8 FILE makes one)"
+const utf16Text = "the file is UTF-16, not UTF-8; convert it with: iconv -f UTF-16 -t UTF-8 FILE"
 
 // notALine explains a line that would be JSON with other line ends: a value that continues on the next line, or two values in one line. "" = neither.
 func notALine(text []byte) string {
-	const rule = "; a JSONL file holds one object a line"
+	const rule = "; a JSONL file has one object per line"
 	in := json.NewDecoder(bytes.NewReader(text))
 	var v json.RawMessage
 	switch err := in.Decode(&v); {
 	case errors.Is(err, io.ErrUnexpectedEOF) && text[0] == '[':
-		return "the line ends inside a value" + rule + " (jq -c '.[]' FILE makes one)"
+		return "the line ends inside a value" + rule + "; convert it with: jq -c '.[]' FILE"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "the line ends inside a value" + rule + " (jq -c . FILE makes one)"
+		return "the line ends inside a value" + rule + "; convert it with: jq -c . FILE"
 	case err == nil && in.Decode(&v) == nil:
-		return "two values stand in one line" + rule
+		return "the line has two values" + rule
 	}
 	return ""
 }

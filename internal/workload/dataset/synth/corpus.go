@@ -82,7 +82,7 @@ func (c *Corpus) tokenize() (*Corpus, error) {
 		c.offsets[i+1] = c.offsets[i] + len(c.chunks[i].ids)
 	}
 	if c.Size() == 0 {
-		return nil, fmt.Errorf("the tokenizer makes no token of the prompt corpus")
+		return nil, fmt.Errorf("the tokenizer produces no tokens for the built-in prompt text")
 	}
 	return c, nil
 }
@@ -94,7 +94,7 @@ func NewO200kCorpus(tok Tokenizer) (*Corpus, error) {
 		return nil, err
 	}
 	if len(o200kCounts) != 2*len(c.chunks) {
-		return nil, fmt.Errorf("prompt corpus: %d chunks, lengths of %d", len(c.chunks), len(o200kCounts)/2)
+		return nil, fmt.Errorf("prompt corpus: it has %d chunks, but %d lengths are known", len(c.chunks), len(o200kCounts)/2)
 	}
 	c.blanks = true
 	for i := range c.chunks {
@@ -169,7 +169,7 @@ func (c *Corpus) Append(dst []int32, start, n int) []int32 {
 	for skip := start - c.offsets[i]; n > 0; skip = 0 {
 		ids := c.chunks[i].tokenize(c.tok)
 		if want := c.offsets[i+1] - c.offsets[i]; len(ids) != want {
-			panic(fmt.Sprintf("synth: chunk %d of the corpus has %d tokens, not %d: the tokenizer is not the one of the table", i, len(ids), want))
+			panic(fmt.Sprintf("synth: chunk %d of the corpus has %d tokens, not %d: the known lengths belong to another tokenizer", i, len(ids), want))
 		}
 		ids = ids[skip:]
 		if len(ids) > n {

@@ -183,11 +183,11 @@ func (s *Dataset) Info() dataset.Info {
 	}
 	around := s.opts.Context
 	warn(around.PrefixLength > 0 && around.PrefixPool < 1,
-		"{datasets.main.prefix_prompts.length} without {datasets.main.prefix_prompts.pool_size}: there is no prompt to draw, so no prefix is sent")
+		"{datasets.main.prefix_prompts.length} without {datasets.main.prefix_prompts.pool_size}: the pool is empty, so no prefix is sent")
 	warn(around.PrefixPool > 0 && around.PrefixLength < 1,
-		"{datasets.main.prefix_prompts.pool_size} without {datasets.main.prefix_prompts.length}: the prompts of the pool have no tokens, so no prefix is sent")
+		"{datasets.main.prefix_prompts.pool_size} without {datasets.main.prefix_prompts.length}: the prefixes have length 0, so none is sent")
 	warn(s.opts.Window != nil && s.opts.Random != nil && s.total*s.opts.Batch > s.opts.Entries,
-		"{datasets.main.prompts.random_range_ratio}: there are more texts than conversations; those beyond are not what the imitated benchmark would send")
+		"{datasets.main.prompts.random_range_ratio}: the run needs more texts than there are conversations; the additional ones differ from what the imitated benchmark would send")
 	f.Warnings = append(f.Warnings, s.opts.Media.Warnings()...)
 	return f
 }

@@ -74,13 +74,13 @@ func (o Options) check() error {
 	case o.Turns.Mean < 0:
 		return fmt.Errorf("%s %d: must be at least 1", as("datasets.main.turns.mean"), o.Turns.Mean)
 	case o.Rankings == nil && !o.hasText() && o.Media.Count() == 0:
-		return dataset.Nothing("all generated data are switched off: set %s (now %d) and %s (now %d) above 0, or ask for images (%s), audio (%s) or video (%s)",
+		return dataset.Nothing("nothing to send: all generated data are switched off. Set %s (now %d) and %s (now %d) above 0, or add images (%s), audio (%s) or video (%s)",
 			as("datasets.main.prompts.isl.mean"), o.ISL.Mean, as("datasets.main.prompts.batch_size"), o.Batch,
 			as("datasets.main.images.width.mean"), as("datasets.main.audio.length.mean"), as("datasets.main.video.width"))
 	case o.Context.System != "" && o.Context.SharedSystem > 0:
-		return errors.New(o.Spell.Text("{datasets.main.system_prompt} and {datasets.main.prefix_prompts.shared_system_length} exclude each other"))
+		return errors.New(o.Spell.Text("{datasets.main.system_prompt} and {datasets.main.prefix_prompts.shared_system_length} cannot be used together"))
 	case o.hasPool() && (o.Context.SharedSystem > 0 || o.Context.User > 0):
-		return errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length} excludes {datasets.main.prefix_prompts.shared_system_length} and {datasets.main.prefix_prompts.user_context_length}"))
+		return errors.New(o.Spell.Text("{datasets.main.prefix_prompts.length} cannot be used together with {datasets.main.prefix_prompts.shared_system_length} or {datasets.main.prefix_prompts.user_context_length}"))
 	}
 	if len(o.Pairs) > 0 {
 		if err := CheckPairs(o.Pairs); err != nil {
@@ -88,7 +88,7 @@ func (o Options) check() error {
 		}
 	}
 	if w := o.Window; w != nil && w.Input[0] < 1 && !o.hasPool() {
-		return fmt.Errorf("%s: the shortest input has %d tokens: raise %s (the tokenizer adds %d special tokens), or give a prefix", as("datasets.main.prompts.random_range_ratio"),
+		return fmt.Errorf("%s: the shortest input would have %d tokens; raise %s (the tokenizer adds %d special tokens), or add a prefix", as("datasets.main.prompts.random_range_ratio"),
 			w.Input[0], as("datasets.main.prompts.isl.mean"), o.Special)
 	}
 	if r := o.Random; r != nil && (len(r.Vocabulary.Allowed) == 0 || len(r.Vocabulary.All) == 0) {

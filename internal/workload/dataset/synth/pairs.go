@@ -205,7 +205,7 @@ func jsonPair(row map[string]json.RawMessage) (Pair, error) {
 		}
 	}
 	if p.ISL > math.MaxInt32 || p.OSL > math.MaxInt32 {
-		return Pair{}, fmt.Errorf("has a length above %d", math.MaxInt32)
+		return Pair{}, fmt.Errorf("has a length above the maximum of %d", math.MaxInt32)
 	}
 	return p, nil
 }

@@ -37,10 +37,10 @@ func ParseRatio(text string, style Style) (Ratio, error) {
 	}
 	var both map[string]float64
 	if err := json.Unmarshal([]byte(text), &both); err != nil || both == nil {
-		return r, fmt.Errorf(`%q: must be a number, or in the style of vllm {"input": 0.3, "output": 0.5}`, text)
+		return r, fmt.Errorf(`%q: must be a number or, in the style of vllm, {"input": 0.3, "output": 0.5}`, text)
 	}
 	if style == SGLang {
-		return r, fmt.Errorf("%s: the style of sglang has one ratio for input and output: give a number", text)
+		return r, fmt.Errorf("%s: sglang has a single ratio for input and output; give one number", text)
 	}
 	if keys := slices.Sorted(maps.Keys(both)); !slices.Equal(keys, []string{"input", "output"}) {
 		return r, fmt.Errorf("the keys must be input and output, got %s", strings.Join(keys, ", "))

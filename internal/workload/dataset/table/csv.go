@@ -25,7 +25,7 @@ func openCSV(in Input, _ int64, _ []string) (Reader, error) {
 	c := &csvReader{in: buffered, line: 1}
 	names, err := c.fields()
 	if errors.Is(err, io.EOF) {
-		err = errors.New("no line of column names")
+		err = errors.New("the header with the column names is missing")
 	}
 	c.columns = slices.Clone(names)
 	return c, err
@@ -40,7 +40,7 @@ func (c *csvReader) Next() (Row, error) {
 		return nil, err
 	}
 	if len(fields) != len(c.columns) {
-		return nil, fmt.Errorf("line %d: wrong number of fields: %d, the line of names has %d", from, len(fields), len(c.columns))
+		return nil, fmt.Errorf("line %d: %d fields, but the header has %d", from, len(fields), len(c.columns))
 	}
 	row := make(Row, len(fields))
 	for i, name := range c.columns {
@@ -91,7 +91,7 @@ func (c *csvReader) split(line []byte) ([]string, error) {
 		case len(trimEnd(rest)) == 0:
 			return fields, nil
 		case rest[0] != ',':
-			return nil, fmt.Errorf("line %d: text behind a closing quote", c.line-1)
+			return nil, fmt.Errorf("line %d: text after a closing quote", c.line-1)
 		}
 		line = rest[1:]
 	}
@@ -117,7 +117,7 @@ func (c *csvReader) quoted(line []byte, from int) (field string, rest []byte, er
 			next, err := c.in.ReadBytes('\n')
 			if len(next) == 0 {
 				if errors.Is(err, io.EOF) {
-					err = fmt.Errorf("line %d: a quote that never closes", from)
+					err = fmt.Errorf("line %d: a quote is not closed", from)
 				}
 				return "", nil, err
 			}

@@ -21,10 +21,10 @@ func TestCSV(t *testing.T) {
 		{"a,b\n\"x\r\ny\n\",\"q\"\"q,\"\"\"\n", []Row{{"a": "x\r\ny\n", "b": `q"q,"`}}, ""},
 		{"a,b\nx\"y, z\n", []Row{{"a": `x"y`, "b": " z"}}, ""},
 		{"a\n" + strings.Repeat("long", 50_000) + "\n", []Row{{"a": strings.Repeat("long", 50_000)}}, ""},
-		{"a,b\n1\n", nil, "line 2: wrong number of fields"},
-		{"a,b\n1,2\n\"x\ny", []Row{{"a": "1", "b": "2"}}, "line 3: a quote that never closes"},
-		{"a,b\n\"x\"y,2\n", nil, "line 2: text behind a closing quote"},
-		{"", nil, "no line of column names"},
+		{"a,b\n1\n", nil, "line 2: 1 fields, but the header has 2"},
+		{"a,b\n1,2\n\"x\ny", []Row{{"a": "1", "b": "2"}}, "line 3: a quote is not closed"},
+		{"a,b\n\"x\"y,2\n", nil, "line 2: text after a closing quote"},
+		{"", nil, "the header with the column names is missing"},
 	} {
 		path := filepath.Join(t.TempDir(), "x.csv")
 		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {

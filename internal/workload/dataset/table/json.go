@@ -82,7 +82,7 @@ func (j *jsonReader) Next() (Row, error) {
 	}
 	row, ok := numbers(v).(map[string]any)
 	if !ok {
-		return nil, fmt.Errorf("want a JSON object, got %.40v", v)
+		return nil, fmt.Errorf("must be a JSON object, got %.40v", v)
 	}
 	for k := range row {
 		j.columns[k] = true

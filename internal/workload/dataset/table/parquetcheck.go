@@ -22,7 +22,7 @@ const (
 	maxPage     = 1 << 30 // maximum decompressed size of one page
 )
 
-var errUnsoundParquet = errors.New("is no sound Parquet file")
+var errUnsoundParquet = errors.New("damaged Parquet file")
 
 func unsoundParquet(format string, a ...any) error {
 	return fmt.Errorf("%w: %s", errUnsoundParquet, fmt.Sprintf(format, a...))

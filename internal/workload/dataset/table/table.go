@@ -92,7 +92,7 @@ func Read(path, name string, in Input, size int64, columns ...string) (Reader, e
 	f := find(name)
 	if f == nil {
 		_ = in.Close() // no row was read
-		return nil, fmt.Errorf("%s: want a name that ends in one of %s", filepath.Base(name), strings.Join(Endings(), ", "))
+		return nil, fmt.Errorf("%s: unknown file type; the name must end in one of %s", filepath.Base(name), strings.Join(Endings(), ", "))
 	}
 	r, err := guarded(func() (Reader, error) { return f.open(in, size, columns) })
 	if err != nil {
@@ -131,7 +131,7 @@ func (n *namedFile) Close() error {
 }
 
 // errPanic reports that a library panicked on a damaged file.
-var errPanic = errors.New("damaged: its parts do not fit together")
+var errPanic = errors.New("damaged: its parts contradict each other")
 
 // guarded converts a library panic on a damaged file to errPanic.
 func guarded[T any](do func() (T, error)) (v T, err error) {

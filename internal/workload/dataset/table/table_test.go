@@ -115,9 +115,9 @@ func TestJSON(t *testing.T) {
 	}
 	for text, says := range map[string]string{
 		"[{\"a\":1},":     "unexpected EOF",
-		"{\"a\":1}\n7":    "row 1: want a JSON object, got 7",
+		"{\"a\":1}\n7":    "row 1: must be a JSON object, got 7",
 		"{\"a\":1}\n{\"a": "row 1",
-		"[1]":             "want a JSON object",
+		"[1]":             "must be a JSON object",
 	} {
 		path := filepath.Join(dir, "x.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {

@@ -86,11 +86,11 @@ func (s Session) Check(faults *dataset.Faults) {
 	for i := range s.Records[1:] {
 		rec := &s.Records[i+1]
 		if a, b := first.Way(), rec.Way(); a != b {
-			faults.Add(rec.Where, b, "session %q mixes it with the %s of %s: a session must use one of the two", s.ID, a, first.Where)
+			faults.Add(rec.Where, b, "session %q uses %s in %s and this key here; use one of the two for the whole session", s.ID, a, first.Where)
 			return
 		}
 		if rec.Mode != first.Mode {
-			faults.Add(rec.Where, "context_mode", "session %q has %q in %s and %q here: all its rows must have the same", s.ID, first.Mode, first.Where, rec.Mode)
+			faults.Add(rec.Where, "context_mode", "session %q has %q in %s and %q here; all rows of a session must have the same value", s.ID, first.Mode, first.Where, rec.Mode)
 			return
 		}
 	}
@@ -126,7 +126,7 @@ func (s Session) Mode() conversation.Mode {
 // CheckWindow adds an error for a record that needs earlier requests, because a window could exclude these.
 func (l Limits) CheckWindow(rec *Record, faults *dataset.Faults) {
 	if rec.Delta && (l.Start != nil || l.End != nil) {
-		faults.Add(rec.Where, "message_mode", "delta: a window of the schedule would cut its history")
+		faults.Add(rec.Where, "message_mode", "delta: a time window would cut off the history; remove the window")
 	}
 }
 
@@ -134,7 +134,7 @@ func (l Limits) CheckWindow(rec *Record, faults *dataset.Faults) {
 func CheckBlocks(rec *Record, block int, setting string, faults *dataset.Faults) {
 	if n := len(rec.HashIDs); n > 0 {
 		if last := rec.InputLength - (n-1)*block; last < 1 {
-			faults.Add(rec.Where, "hash_ids", "%d ids of %d tokens do not fit into input_length %d: the last block would have %d tokens (allowed: 1 to %d; %s sets the block)",
+			faults.Add(rec.Where, "hash_ids", "%d ids of %d tokens do not match input_length %d: the last block would have %d tokens (allowed are 1 to %d; set the block size with %s)",
 				n, block, rec.InputLength, last, block, setting)
 		}
 	}

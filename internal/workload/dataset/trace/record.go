@@ -114,7 +114,7 @@ func messageMode(r *rows.Row, rec *Record) {
 	rec.Delta = true
 	if r.Has("extra") {
 		if extra := r.Child("extra"); extra != nil && extra.Has("messages") {
-			extra.Fault("messages", "has no place beside message_mode delta: the history is put together here")
+			extra.Fault("messages", "cannot be used with message_mode delta, for which aiperf builds the history")
 		}
 	}
 }
@@ -150,11 +150,11 @@ func mooncakePrompt(r *rows.Row, rec *Record) {
 	}
 	switch {
 	case len(given) == 0:
-		r.Fault("", "exactly one of %s is needed, the row has %s", strings.Join(prompts, ", "), keys(r))
+		r.Fault("", "exactly one of %s is needed; the row has %s", strings.Join(prompts, ", "), keys(r))
 	case len(given) == 2 && given[0] == "input_length" && given[1] == "text_input":
 		rec.InputLength = 0 // the text wins
 	case len(given) > 1:
-		r.Fault("", "%s exclude each other", strings.Join(given, ", "))
+		r.Fault("", "%s cannot be used together", strings.Join(given, ", "))
 	}
 	if !r.Has("hash_ids") {
 		return
@@ -194,7 +194,7 @@ func Payload(r *rows.Row, isl int) Record {
 	}
 	inputLength(r, &rec)
 	if r.Has("text") && r.Has("text_input") {
-		r.Fault("", "text, text_input exclude each other")
+		r.Fault("", "text and text_input cannot be used together")
 	}
 	for _, key := range []string{"text", "text_input"} {
 		if text := r.String(key); text != nil {

@@ -59,9 +59,9 @@ func TestMooncakeRows(t *testing.T) {
 // TestMooncakeRefuses checks that rows with too much, too little or invalid data give errors that name line and key.
 func TestMooncakeRefuses(t *testing.T) {
 	for text, says := range map[string]string{
-		`{}`:                                     "exactly one of input_length, text_input, messages, payload is needed, the row has no key",
+		`{}`:                                     "exactly one of input_length, text_input, messages, payload is needed; the row has no key",
 		`{"timestamp":1}`:                        "the row has timestamp",
-		`{"text_input":"a","payload":{"b":1}}`:   "text_input, payload exclude each other",
+		`{"text_input":"a","payload":{"b":1}}`:   "text_input, payload cannot be used together",
 		`{"text_input":"a","hash_ids":[1]}`:      "hash_ids: needs input_length",
 		`{"messages":[]}`:                        "messages: must not be empty",
 		`{"messages":[{"content":"a"}]}`:         "role: missing",
@@ -127,7 +127,7 @@ func TestSessions(t *testing.T) {
 	if len(sessions) != 3 || sessions[0].ID != "x" || len(sessions[0].Records) != 2 || sessions[1].ID != "new" || sessions[2].ID != "y" {
 		t.Fatalf("%+v", sessions)
 	}
-	for i, says := range []string{`session "x" mixes it with the prompt`, "", ""} {
+	for i, says := range []string{`session "x" uses prompt in`, "", ""} {
 		var faults dataset.Faults
 		sessions[i].Check(&faults)
 		if err := faults.Err(); says == "" && err != nil || says != "" && (err == nil || !strings.Contains(err.Error(), says)) {

@@ -89,7 +89,7 @@ func TestPayloadRows(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"session_id":1.5}`:               "f:1: session_id: must be an integer of 64 bits",
 		`{"session_id":[1]}`:               "f:1: session_id: must be a string",
-		`{"text":"a","text_input":"b"}`:    "text, text_input exclude each other",
+		`{"text":"a","text_input":"b"}`:    "text and text_input cannot be used together",
 		`{"hash_ids":[1]}`:                 "f:1: hash_ids: needs input_length",
 		`{"input_length":0,"delay":-1}`:    "input_length",
 		`{"output_length":"x","text":"a"}`: "output_length",

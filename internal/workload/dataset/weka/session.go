@@ -81,7 +81,7 @@ func (t *Trace) Sessions(o Options, faults *dataset.Faults) (list []Session, dro
 			continue
 		}
 		if names[a.id] {
-			faults.Add(a.where, "agent_id", "%q is there twice", a.id)
+			faults.Add(a.where, "agent_id", "%q is used twice", a.id)
 		}
 		names[a.id] = true
 		kept := taken(a.requests, o)
@@ -135,7 +135,7 @@ type planner struct {
 // session builds the session of a stream.
 func (p *planner) session(s *stream) Session {
 	if need := (s.tool + s.system + p.block - 1) / p.block; need > len(s.requests[0].ids) && need > 0 {
-		p.faults.Add(s.requests[0].where, "hash_ids", "the first message has %d tokens, which are %d blocks, but there are %d ids", s.tool+s.system, need, len(s.requests[0].ids))
+		p.faults.Add(s.requests[0].where, "hash_ids", "the first message has %d tokens, so %d blocks, but only %d ids", s.tool+s.system, need, len(s.requests[0].ids))
 	}
 	out := Session{ID: s.id, Trace: p.trace.ID, Block: p.block, edits: edits(s, p.block), tools: p.Tools, Turns: make([]Turn, len(s.requests))}
 	for k, q := range s.requests {

@@ -88,7 +88,7 @@ func Read(r *rows.Row) *Trace {
 	p.list(r, "models")
 	t.block = p.count(r, "block_size", 1)
 	if scope := p.text(r, "hash_id_scope"); scope != "" && scope != "local" {
-		r.Fault("hash_id_scope", "must be \"local\": ids that traces share are not known, got %q", scope)
+		r.Fault("hash_id_scope", "must be \"local\" (ids shared between traces are not supported), got %q", scope)
 	}
 	t.tool, t.system = p.optional(r, "tool_tokens"), p.optional(r, "system_tokens")
 	for i, raw := range p.list(r, "requests") {

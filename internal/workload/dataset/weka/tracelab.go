@@ -121,7 +121,7 @@ func instant(r *rows.Row, field string) (float64, bool) {
 			return float64(at.UnixMicro()) / 1e6, true
 		}
 	}
-	r.Fault(field, "must be a time of ISO 8601, got %.40q", text)
+	r.Fault(field, "must be an ISO 8601 time, got %.40q", text)
 	return 0, false
 }
 

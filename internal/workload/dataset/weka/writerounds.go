@@ -46,7 +46,7 @@ func (w *RoundWriter) Append(dst []byte, t *Trace) ([]byte, error) {
 	}
 	text := o.append(nil, same)
 	if !o.isRead(text, same) {
-		return dst, &UnfitTrace{t.where, "requests", "read again as rounds of tracelab, its agents would not be told apart as they are here"}
+		return dst, &UnfitTrace{t.where, "requests", "tracelab cannot hold the agents of this trace: read back, they would be different"}
 	}
 	return append(dst, text...), nil
 }
@@ -71,17 +71,17 @@ func (o *traceRounds) plain(w *RoundWriter) (*Trace, error) {
 	t := o.trace
 	switch {
 	case len(t.requests) == 0:
-		return nil, &UnfitTrace{t.where, "requests", "the main agent has none that can be sent"}
+		return nil, &UnfitTrace{t.where, "requests", "the main agent has no request that can be sent"}
 	case t.tool > 0:
-		return nil, &UnfitTrace{t.where, "tool_tokens", "tracelab does not tell how long the first message is"}
+		return nil, &UnfitTrace{t.where, "tool_tokens", "tracelab cannot hold the length of the first message"}
 	case t.system > 0:
-		return nil, &UnfitTrace{t.where, "system_tokens", "tracelab does not tell how long the first message is"}
+		return nil, &UnfitTrace{t.where, "system_tokens", "tracelab cannot hold the length of the first message"}
 	case t.ID == "" || safeID(t.ID) != t.ID:
-		return nil, &UnfitTrace{t.where, "id", fmt.Sprintf("%.40q: sessions of tracelab have ids of letters, digits, points, _ and -, at most 150", t.ID)}
+		return nil, &UnfitTrace{t.where, "id", fmt.Sprintf("%.40q: tracelab allows only letters, digits, dots, _ and - in session ids, at most 150 of them", t.ID)}
 	case t.requests[0].at != 0:
-		return nil, &UnfitTrace{t.requests[0].where, "t", fmt.Sprintf("%v: times of tracelab count from the first request", t.requests[0].at)}
+		return nil, &UnfitTrace{t.requests[0].where, "t", fmt.Sprintf("%v: in tracelab, times count from the first request", t.requests[0].at)}
 	case !w.fresh(t.ID):
-		return nil, &UnfitTrace{t.where, "id", fmt.Sprintf("%q is the id of an agent before it", t.ID)}
+		return nil, &UnfitTrace{t.where, "id", fmt.Sprintf("%q is already the id of an earlier agent", t.ID)}
 	}
 	same := &Trace{ID: t.ID, block: t.block}
 	var why error
@@ -107,7 +107,7 @@ func (o *traceRounds) plain(w *RoundWriter) (*Trace, error) {
 	}
 	for i, before := range same.place() {
 		if a := agents[i]; before != beforeIndex(t.requests, a.index) {
-			return nil, &UnfitTrace{a.where, "t", fmt.Sprintf("%v: tracelab lets the last request before it start an agent, here it stands behind another one", a.at)}
+			return nil, &UnfitTrace{a.where, "t", fmt.Sprintf("%v: in tracelab the previous request starts an agent; here another request does", a.at)}
 		}
 	}
 	(&parser{}).order(same)
@@ -148,9 +148,9 @@ func (o *traceRounds) requests(list []*Request) ([]*Request, error) {
 		whole := q.in / block
 		switch {
 		case i > 0 && q.at < list[i-1].at:
-			return nil, &UnfitTrace{q.where, "t", fmt.Sprintf("%v comes behind %v: rounds of tracelab are in the order of their times", q.at, list[i-1].at)}
+			return nil, &UnfitTrace{q.where, "t", fmt.Sprintf("%v comes after %v: rounds of tracelab must be sorted by time", q.at, list[i-1].at)}
 		case len(q.ids) < whole:
-			return nil, &UnfitTrace{q.where, "hash_ids", fmt.Sprintf("%d ids for %d blocks of %d tokens: every block of tracelab has one", len(q.ids), whole, block)}
+			return nil, &UnfitTrace{q.where, "hash_ids", fmt.Sprintf("%d ids for %d blocks of %d tokens: tracelab needs one id per block", len(q.ids), whole, block)}
 		case q.model == "":
 			return nil, &UnfitTrace{q.where, "model", "missing"}
 		}
@@ -163,7 +163,7 @@ func (o *traceRounds) requests(list []*Request) ([]*Request, error) {
 		n.ids = slices.Clone(before[:keep])
 		for _, id := range q.ids[keep:whole] {
 			if o.minted[id] != 0 {
-				return nil, &UnfitTrace{q.where, "hash_ids", fmt.Sprintf("%d stands elsewhere too: a round of tracelab shares its beginning with the round before it, and nothing else", id)}
+				return nil, &UnfitTrace{q.where, "hash_ids", fmt.Sprintf("%d also appears elsewhere: a round of tracelab can share only its beginning, and only with the previous round", id)}
 			}
 			o.minted[id] = int64(len(o.minted) + 1)
 			n.ids = append(n.ids, o.minted[id])
@@ -189,17 +189,17 @@ func previous(list []*Request, i int) *Request {
 func (o *traceRounds) agent(a *subagent) (*subagent, error) {
 	switch {
 	case a.tool > 0 || a.system > 0:
-		return nil, &UnfitTrace{a.where, "tool_tokens, system_tokens", "tracelab does not tell how long the first message is"}
+		return nil, &UnfitTrace{a.where, "tool_tokens, system_tokens", "tracelab cannot hold the length of the first message"}
 	case a.id == "" || safeID(a.id) != a.id:
-		return nil, &UnfitTrace{a.where, "agent_id", fmt.Sprintf("%.40q: sessions of tracelab have ids of letters, digits, points, _ and -, at most 150", a.id)}
+		return nil, &UnfitTrace{a.where, "agent_id", fmt.Sprintf("%.40q: tracelab allows only letters, digits, dots, _ and - in session ids, at most 150 of them", a.id)}
 	}
 	duration := micro(a.end() - a.at)
 	if duration*1000 < leastCall {
-		return nil, &UnfitTrace{a.where, "duration_ms", fmt.Sprintf("%v: tracelab takes a call for the start of an agent from %d ms on", duration*1000, leastCall)}
+		return nil, &UnfitTrace{a.where, "duration_ms", fmt.Sprintf("%v: must be at least %d ms; tracelab does not read shorter calls as the start of an agent", duration*1000, leastCall)}
 	}
 	for _, q := range a.requests {
 		if q.at < a.at || q.end() > a.end()+epsilon {
-			return nil, &UnfitTrace{q.where, "t", "lies outside of t and duration_ms of its agent: tracelab finds an agent by the call that it lies within"}
+			return nil, &UnfitTrace{q.where, "t", "is outside the time span (t, duration_ms) of its agent, by which tracelab finds the agent of a call"}
 		}
 	}
 	list, why := o.requests(a.requests)

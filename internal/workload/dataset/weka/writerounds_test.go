@@ -106,14 +106,14 @@ func TestRoundsUnfit(t *testing.T) {
 	for _, c := range []struct{ old, now, want string }{
 		{`"requests":[
  {"t":0`, `"tool_tokens":5,"requests":[
- {"t":0`, "f:1: tool_tokens: tracelab does not tell"},
-		{`"id":"t"`, `"id":"a b"`, `f:1: id: "a b": sessions of tracelab have ids of letters`},
-		{`"t":0,`, `"t":0.5,`, "f:1: requests[0]: t: 0.5: times of tracelab count from the first request"},
+ {"t":0`, "f:1: tool_tokens: tracelab cannot hold"},
+		{`"id":"t"`, `"id":"a b"`, `f:1: id: "a b": tracelab allows only letters`},
+		{`"t":0,`, `"t":0.5,`, "f:1: requests[0]: t: 0.5: in tracelab, times count from the first request"},
 		{`"hash_ids":[1,2],`, ``, "f:1: requests[0]: hash_ids: 0 ids for 2 blocks"},
-		{`[1,2,3,4]`, `[1,2,50,4]`, "f:1: requests[1].requests[0]: hash_ids: 50 stands elsewhere too"},
-		{`"duration_ms":12000`, `"duration_ms":9000`, "f:1: requests[1]: duration_ms: 9000: tracelab takes a call"},
-		{`"t":2,`, `"t":12.5,`, "f:1: requests[1].requests[0]: t: lies outside"},
-		{`"t":15,`, `"t":0.7,`, "f:1: requests[1]: t: 1: tracelab lets the last request before it start an agent"},
+		{`[1,2,3,4]`, `[1,2,50,4]`, "f:1: requests[1].requests[0]: hash_ids: 50 also appears elsewhere"},
+		{`"duration_ms":12000`, `"duration_ms":9000`, "f:1: requests[1]: duration_ms: 9000: must be at least 10000 ms"},
+		{`"t":2,`, `"t":12.5,`, "f:1: requests[1].requests[0]: t: is outside"},
+		{`"t":15,`, `"t":0.7,`, "f:1: requests[1]: t: 1: in tracelab the previous request starts an agent"},
 		{`"agent_id":"x"`, `"agent_id":"x/y"`, `f:1: requests[1]: agent_id: "x/y"`},
 	} {
 		var faults dataset.Faults

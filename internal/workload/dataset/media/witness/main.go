@@ -52,7 +52,7 @@ func witness() (faults int, err error) {
 			fmt.Printf("FAIL %s: %v\n", t.name, err)
 		}
 	}
-	fmt.Printf("%d files opened by programs of other hands, %d faults\n", n, faults)
+	fmt.Printf("%d files opened by other programs, %d faults\n", n, faults)
 	return faults, nil
 }
 

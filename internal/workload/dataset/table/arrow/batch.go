@@ -97,7 +97,7 @@ func (b *batchReader) open(t flat) (err error) {
 	b.codec = codecNone
 	if about, ok := t.table(batchCompression); ok {
 		if b.codec = int(about.GetInt8Slot(compressionCodec, codecLZ4)); b.codec != codecLZ4 && b.codec != codecZstd {
-			return damaged("the compression %d; lz4 and zstd can be read", b.codec)
+			return damaged("unknown compression %d; supported are lz4 and zstd", b.codec)
 		}
 	}
 	size := int64(len(b.body))

@@ -204,7 +204,7 @@ func (s *stream) open() (flat, error) {
 	return recovered(func() (flat, error) {
 		schema, ok := m.table(messageHeader)
 		if !ok || m.GetByteSlot(messageKind, 0) != kindSchema {
-			return flat{}, damaged("the first message is no schema")
+			return flat{}, damaged("the first message is not a schema")
 		}
 		return schema, nil
 	})
