@@ -12,7 +12,7 @@ func keyOf(value string, environ []string) (string, error) {
 	if !named {
 		return value, nil
 	}
-	if key := lookup(environ, name); key != "" {
+	if key, _ := getenv(environ)(name); key != "" {
 		return key, nil
 	}
 	return "", fmt.Errorf("the environment has no variable %s; set it with: export %s=KEY", name, name)
@@ -24,7 +24,8 @@ const openAIHost = "api.openai.com"
 // ambientKey returns the key from the environment for a URL without a key: OPENAI_API_KEY, but only for OpenAI's own host over TLS.
 func ambientKey(base string, environ []string) string {
 	if u, err := url.Parse(base); err == nil && u.Scheme == "https" && strings.EqualFold(u.Hostname(), openAIHost) {
-		return lookup(environ, "OPENAI_API_KEY")
+		key, _ := getenv(environ)("OPENAI_API_KEY")
+		return key
 	}
 	return ""
 }

@@ -154,7 +154,7 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 	b.Endpoint.URLs, b.Endpoint.APIKey, b.Endpoint.Headers = []string{o.URL}, key, given
 	simulated := false
 	if o.Model == "" {
-		found, err := modelFinder{served(ctx, false), b, config.FlagOf}.only()
+		found, err := onlyModel(p.modelLister(ctx, false), b, config.FlagOf)
 		if err != nil {
 			return o, err
 		}

@@ -156,7 +156,7 @@ func (p *Program) loadFile(ctx context.Context, path string) *config.Run {
 		p.say(nil, lintFindings{problems: faults})
 		return nil
 	}
-	run, found := resolveFile(set, p.Environ, p.Terminal, served(ctx, true))
+	run, found := resolveFile(set, p.Environ, p.Terminal, p.modelLister(ctx, true))
 	for i, text := range found.problems {
 		found.problems[i] = strings.TrimPrefix(text, "--config: ")
 	}

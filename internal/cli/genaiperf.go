@@ -36,7 +36,7 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 		}
 		axes = append(axes, axis)
 	}
-	run, found := resolveWith(set, p.Environ, p.Terminal, served(ctx, set.True("--dry-run", false)), axes)
+	run, found := resolve(set, p.Environ, p.Terminal, p.modelLister(ctx, set.True("--dry-run", false)), axes)
 	found.warnings = append(slices.Clone(f.Notes), found.warnings...)
 	found.notes = append(sizes, found.notes...)
 	if run != nil && run.Sweep != nil && len(axes) > 0 && run.Sweep.PostProcess == nil {

@@ -199,6 +199,14 @@ func (p *Program) say(run *config.Run, found lintFindings) {
 	}
 }
 
+// modelLister returns the function that asks a server for its models; nil for a dry run, which sends nothing.
+func (p *Program) modelLister(ctx context.Context, dry bool) lister {
+	if dry {
+		return nil
+	}
+	return newModelLister(ctx, "aiperf/"+Version())
+}
+
 // resolve resolves the command line. Errors in single flags are reported alone, because errors that follow from them do not help.
 func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found lintFindings) {
 	if p.old {
@@ -225,11 +233,11 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 		defaults, words := oldDefaults(words)
 		return p.resolveOld(ctx, defaults, words)
 	}
-	ask := served(ctx, set.True("--dry-run", false))
+	ask := p.modelLister(ctx, set.True("--dry-run", false))
 	if set.Has("--config") {
 		run, found = resolveFile(set, p.Environ, p.Terminal, ask)
 	} else {
-		run, found = resolve(set, p.Environ, p.Terminal, ask)
+		run, found = resolve(set, p.Environ, p.Terminal, ask, nil)
 	}
 	return run, set, found
 }

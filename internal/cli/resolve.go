@@ -79,13 +79,8 @@ func (r *resolver) translated(words, now string) {
 	r.note("%s is a GenAI-Perf flag; it is run as %s", words, now)
 }
 
-// resolve makes a run from flags and environment. The run is complete only if there are no problems.
-func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister) (*config.Run, lintFindings) {
-	return resolveWith(set, environ, terminal, ask, nil)
-}
-
-// resolveWith makes a run that also sweeps the given axes.
-func resolveWith(set *setting.CommandLine, environ []string, terminal bool, ask lister, axes config.Axes) (*config.Run, lintFindings) {
+// resolve makes a run from flags and environment. The run also sweeps the given axes, nil = none. It is complete only if there are no problems.
+func resolve(set *setting.CommandLine, environ []string, terminal bool, ask lister, axes config.Axes) (*config.Run, lintFindings) {
 	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask, axes: axes, environ: environ}
 	r.problems, r.warnings = readEnvironment(environ, &r.run.Environment)
 	r.warnings = append(r.warnings, set.Warnings...)

@@ -23,12 +23,20 @@ import (
 // lister asks a server for its models.
 type lister func(url string, o modellist.Options) (modellist.List, error)
 
-// served returns the lister of an invocation; nil for a dry run, which sends nothing.
-func served(ctx context.Context, dry bool) lister {
-	if dry {
-		return nil
+// newModelLister returns a lister whose requests have this User-Agent unless the user gives another one.
+func newModelLister(ctx context.Context, userAgent string) lister {
+	return func(url string, o modellist.Options) (modellist.List, error) {
+		if _, given := o.Headers["User-Agent"]; !given {
+			o.Headers.Set("User-Agent", userAgent)
+		}
+		return modellist.Get(ctx, url, o)
 	}
-	return func(url string, o modellist.Options) (modellist.List, error) { return modellist.Get(ctx, url, o) }
+}
+
+// onlyModel asks the first server of a benchmark for its models. It returns a list with exactly one. spell spells a key of the configuration. The
+// error says what failed and what to type.
+func onlyModel(ask lister, b *config.Benchmark, spell func(key string) string) (modellist.List, error) {
+	return modelFinder{ask, b, spell}.only()
 }
 
 // askModel uses the server's only model if the user named none. It is the last step, so that all errors that need no server are reported first.
@@ -49,7 +57,7 @@ func (r *resolver) askModel() {
 	case len(r.problems) > 0:
 		return
 	default:
-		found, err := modelFinder{r.ask, &r.run.Benchmark, r.spell}.only()
+		found, err := onlyModel(r.ask, &r.run.Benchmark, r.spell)
 		if err != nil {
 			r.fail("%v", err)
 			return
@@ -73,7 +81,7 @@ func servedBase(e *config.Endpoint) string {
 	return e.URLs[max(0, slices.IndexFunc(e.URLs, func(u string) bool { return !isMock(u) }))]
 }
 
-// only returns a list with exactly one model. The error says what failed and what to type.
+// only returns a list with exactly one model.
 func (f modelFinder) only() (modellist.List, error) {
 	base := servedBase(&f.benchmark.Endpoint)
 	address, err := listAddress(base)
@@ -117,7 +125,6 @@ func listAddress(base string) (string, error) {
 // listHeaders returns the headers of a run's requests that authenticate.
 func listHeaders(e *config.Endpoint) http.Header {
 	h := http.Header{}
-	h.Set("User-Agent", "aiperf/"+Version())
 	for _, u := range e.Headers {
 		h.Set(u.Name, u.Value)
 	}
