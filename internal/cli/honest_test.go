@@ -191,43 +191,6 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 	}
 }
 
-// TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and what the run cannot follow is told.
-func TestEveryVariableDoesSomething(t *testing.T) {
-	for _, v := range config.Rows() {
-		if v.Env == "" {
-			continue
-		}
-		changed := false
-		for _, value := range []string{"true", "false", "7", "70", "2000000", "0.5", "0.25", "6", "tdigest", "http://h"} {
-			e, before := config.DefaultEnvironment(), config.DefaultEnvironment()
-			if problems, _ := readEnvironment([]string{config.EnvPrefix + v.Env + "=" + value}, &e); len(problems) > 0 {
-				continue
-			}
-			r := &resolver{run: &config.Run{Benchmark: config.Benchmark{Environment: e}}}
-			r.tuned()
-			differs := spelled(t, e) != spelled(t, before)
-			if said := len(r.warnings)+len(r.problems) > 0; said != (differs && v.NoEffect != "") {
-				t.Errorf("%s=%s (%q): %v %v", v.Env, value, v.NoEffect, r.warnings, r.problems)
-			}
-			changed = changed || differs
-		}
-		if !changed && v.Env != "API_SERVER_TOKEN" { // a credential of one run, which nothing shows
-			t.Errorf("%s: no value changes anything", v.Env)
-		}
-	}
-}
-
-func spelled(t *testing.T, e config.Environment) string {
-	t.Helper()
-	run := config.Default()
-	run.Environment = e
-	text, err := run.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
 // TestEveryKeyIsBuiltOrTold: a key of a file whose settings are not built is refused by name, one without effect is warned of.
 func TestEveryKeyIsBuiltOrTold(t *testing.T) {
 	dir := t.TempDir()

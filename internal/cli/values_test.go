@@ -159,29 +159,3 @@ func TestParseSeqDist(t *testing.T) {
 }
 
 func trim(f float64) string { return strings.TrimSuffix(config.FormatFloat(f), ".0") }
-
-func TestColours(t *testing.T) {
-	for line, want := range map[string]bool{"": true, "TERM=xterm": true, "TERM=dumb": false, "TERM=xterm NO_COLOR=1": false, "NO_COLOR=": true} {
-		if got := colours(strings.Fields(line)); got != want {
-			t.Errorf("%q: %v, want %v", line, got, want)
-		}
-	}
-}
-
-func TestReadEnvironment(t *testing.T) {
-	e := config.DefaultEnvironment()
-	problems, warnings := readEnvironment([]string{
-		"AIPERF_HTTP_SSL_VERIFY=false", "AIPERF_HTTP_TRUST_ENV=On", "AIPERF_HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID=f",
-		"AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT=0.5", "AIPERF_HTTP_IP_VERSION=AUTO", "AIPERF_GPU_COLLECTION_INTERVAL=1.5",
-		"AIPERF_GPU_COLECTION_INTERVAL=2", "AIPERF_TOKENIZER_PRELOAD_TIMEOUT=1", "AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS=[\"http://a:1\", \"http://b:2\"]", "HOME=/x",
-	}, &e)
-	if e.HTTP.SSLVerify || !e.HTTP.TrustEnv || e.HTTP.SessionAffinity || e.HTTP.IPVersion != "auto" || e.GPU.CollectionInterval != 1.5 || len(e.GPU.DefaultDCGMEndpoints) != 2 {
-		t.Errorf("%+v", e)
-	}
-	if len(problems) != 1 || !strings.Contains(problems[0], `AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT: "0.5" must be >= 1 and <= 300`) {
-		t.Errorf("problems: %q", problems)
-	}
-	if len(warnings) != 2 || !strings.Contains(warnings[0], "did you mean AIPERF_GPU_COLLECTION_INTERVAL?") || !strings.Contains(warnings[1], "known, without effect here") {
-		t.Errorf("warnings: %q", warnings)
-	}
-}
