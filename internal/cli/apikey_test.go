@@ -5,6 +5,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"aiperf/internal/cli/resolve"
 )
 
 // TestKeyOfEnvironment: a key of the environment goes to the host that it was made for, or where somebody asks for it.
@@ -14,16 +16,16 @@ func TestKeyOfEnvironment(t *testing.T) {
 		"https://api.openai.com": "sk-ambient", "https://API.openai.com:443/v1": "sk-ambient", "http://api.openai.com": "", "https://api.openai.com.evil.example": "",
 		"https://evil.example/api.openai.com": "", "https://api.openai.com@evil.example": "", "http://localhost:8000": "",
 	} {
-		if got := ambientKey(base, environ); got != want {
+		if got := resolve.EnvironmentAPIKey(base, environ); got != want {
 			t.Errorf("%s: %q, want %q", base, got, want)
 		}
 	}
 	for value, want := range map[string]string{"env:MINE": "sk-mine", "literal": "literal", "env:OPENAI_API_KEY": "sk-ambient"} {
-		if got, err := keyOf(value, environ); err != nil || got != want {
+		if got, err := resolve.APIKey(value, environ); err != nil || got != want {
 			t.Errorf("%s: %q %v", value, got, err)
 		}
 	}
-	if _, err := keyOf("env:NONE", environ); err == nil || !strings.Contains(err.Error(), "export NONE=KEY") {
+	if _, err := resolve.APIKey("env:NONE", environ); err == nil || !strings.Contains(err.Error(), "export NONE=KEY") {
 		t.Errorf("no such variable: %v", err)
 	}
 }

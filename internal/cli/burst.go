@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 )
 
@@ -16,7 +17,7 @@ func infiniteRate(words []string) (rest []string, note string, err error) {
 		return words, "", nil
 	}
 	rest = without(words, "--request-rate")
-	set, _ := setting.Scan(profileTable, rest)
+	set, _ := setting.Scan(resolve.Flags, rest)
 	for _, flag := range []string{"--user-centric-rate", "--request-rate-series", "--arrival-pattern"} {
 		if set.Has(flag) {
 			return rest, "", fmt.Errorf("--request-rate inf sends without a rate: leave out %s", set.Spelled(flag))

@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run"
@@ -129,19 +130,19 @@ func (p *Program) lines(ctx context.Context) <-chan string {
 func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o chat.Options, err error) {
 	b := &config.Default().Benchmark
 	o.Model, o.System, o.Forget = set.Text("--model", ""), set.Text("--system-prompt", ""), !set.True("--history", true)
-	if o.URL, err = parseURL(set.Text("--url", "http://localhost:8000")); err != nil {
+	if o.URL, err = resolve.ParseURL(set.Text("--url", "http://localhost:8000")); err != nil {
 		return o, fmt.Errorf("%s: %w", set.Spelled("--url"), err)
 	}
-	if isMock(o.URL) {
+	if resolve.IsMock(o.URL) {
 		return o, fmt.Errorf("%s: chat needs a running server; start a simulated one with aiperf mock-server", set.Spelled("--url"))
 	}
-	given, err := parseHeaders(set.Texts("--header"))
+	given, err := resolve.ParseHeaders(set.Texts("--header"))
 	if err != nil {
 		return o, fmt.Errorf("%s: %w", set.Spelled("--header"), err)
 	}
-	key := ambientKey(o.URL, p.Environ)
+	key := resolve.EnvironmentAPIKey(o.URL, p.Environ)
 	if set.Has("--api-key") {
-		if key, err = keyOf(set.Text("--api-key", ""), p.Environ); err != nil {
+		if key, err = resolve.APIKey(set.Text("--api-key", ""), p.Environ); err != nil {
 			return o, fmt.Errorf("%s: %w", set.Spelled("--api-key"), err)
 		}
 	}
@@ -154,7 +155,7 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 	b.Endpoint.URLs, b.Endpoint.APIKey, b.Endpoint.Headers = []string{o.URL}, key, given
 	simulated := false
 	if o.Model == "" {
-		found, err := onlyModel(p.modelLister(ctx, false), b, config.FlagOf)
+		found, err := resolve.OnlyModel(p.modelLister(ctx, false), b, config.FlagOf)
 		if err != nil {
 			return o, err
 		}

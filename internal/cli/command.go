@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 )
 
@@ -86,7 +87,7 @@ func (p *Program) tableHelp(cmd *cobra.Command, table *setting.Table) error {
 func rowsOfProfile(flags ...[2]string) []setting.Row {
 	var rows []setting.Row
 	for _, one := range flags {
-		if f, _, ok := profileTable.Lookup(one[0]); ok {
+		if f, _, ok := resolve.Flags.Lookup(one[0]); ok {
 			row := *f
 			row.Default = one[1]
 			rows = append(rows, row)

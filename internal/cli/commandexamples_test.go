@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"aiperf/internal/cli/resolve"
 )
 
 // TestExamplesOfEveryCommand: the help of every built command shows an example of it, whose flags the command has.
@@ -67,7 +69,7 @@ func exampleFlags(t *testing.T, cmd *cobra.Command, flags []string, line string)
 	}
 	for _, f := range flags {
 		f = strings.TrimSpace(f)
-		_, _, known := profileTable.Lookup(f)
+		_, _, known := resolve.Flags.Lookup(f)
 		if !known && !strings.Contains(help, f) {
 			t.Errorf("%s: the command has no %s", line, f)
 		}

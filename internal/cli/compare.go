@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/measure/comparison"
 	"aiperf/internal/report/artifact"
 	htmlpage "aiperf/internal/report/htmlreport"
@@ -48,9 +49,9 @@ func (p *Program) compareCommand() *cobra.Command {
 				return fmt.Errorf("the name of a directory is empty")
 			}
 			if _, err := gate.Parsed(judging.failIf); err != nil {
-				return fmt.Errorf("--fail-if: %w", gateFault(err))
+				return fmt.Errorf("--fail-if: %w", resolve.GateError(err))
 			}
-			conditions, err := failing(objectives)
+			conditions, err := resolve.FailConditions(objectives)
 			if err != nil {
 				return fmt.Errorf("--objective: %w", err)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/cli/exampleconfigs"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/workload/dataset/custom"
 )
@@ -43,7 +44,7 @@ func (p *Program) configCommand() *cobra.Command {
 			for _, one := range custom.KeysOfRows() {
 				inline = append(inline, config.InlineKeys(one))
 			}
-			text, err := config.Schema(profileTable.Rows, levelTags(), inline)
+			text, err := config.Schema(resolve.Flags.Rows, resolve.GoodputMetrics(), inline)
 			if err == nil {
 				_, err = p.data().Write(text)
 			}
@@ -151,18 +152,18 @@ func (p *Program) listTemplates(search, category string, verbose bool) error {
 
 // loadFile resolves a file as profile would without flags. It prints problems and returns nil if there are any.
 func (p *Program) loadFile(ctx context.Context, path string) *config.Run {
-	set, faults := setting.Scan(profileTable, []string{"--config", path})
+	set, faults := setting.Scan(resolve.Flags, []string{"--config", path})
 	if len(faults) > 0 {
-		p.say(nil, lintFindings{problems: faults})
+		p.say(nil, resolve.Findings{Problems: faults})
 		return nil
 	}
-	run, found := resolveFile(set, p.Environ, p.Terminal, p.modelLister(ctx, true))
-	for i, text := range found.problems {
-		found.problems[i] = strings.TrimPrefix(text, "--config: ")
+	run, found := resolve.FromFile(set, p.Environ, p.Terminal, p.modelLister(ctx, true))
+	for i, text := range found.Problems {
+		found.Problems[i] = strings.TrimPrefix(text, "--config: ")
 	}
-	found.notes = nil
+	found.Notes = nil
 	p.say(run, found)
-	if len(found.problems) > 0 {
+	if len(found.Problems) > 0 {
 		return nil
 	}
 	return run

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 )
 
 // FuzzResolveFile puts flags over any file: there is a run that may be printed, or something is said, and nothing panics.
@@ -31,12 +32,12 @@ func FuzzResolveFile(f *testing.F) {
 				words = append(words, w)
 			}
 		}
-		set, faults := setting.Scan(profileTable, append(words, "--config", path))
+		set, faults := setting.Scan(resolve.Flags, append(words, "--config", path))
 		if faults = append(faults, notBuilt(set)...); len(faults) > 0 || set.Text("--config", "") != path {
 			return
 		}
-		run, found := resolveFile(set, nil, false, nil)
-		if len(found.problems) > 0 {
+		run, found := resolve.FromFile(set, nil, false, nil)
+		if len(found.Problems) > 0 {
 			return
 		}
 		if _, err := run.YAML(); err != nil {

@@ -11,22 +11,23 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/cli/genaiperf"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 )
 
 // resolveOld resolves a file of GenAI-Perf, or a sweep of its analyze command, together with flags, which take precedence.
-func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []string) (*config.Run, *setting.CommandLine, lintFindings) {
-	set, faults := setting.Scan(profileTable, rest)
+func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []string) (*config.Run, *setting.CommandLine, resolve.Findings) {
+	set, faults := setting.Scan(resolve.Flags, rest)
 	if len(faults) > 0 {
-		return nil, set, lintFindings{problems: faults}
+		return nil, set, resolve.Findings{Problems: faults}
 	}
 	words, sizes := oldRankings(append(flagsOfFile(f, set), rest...))
-	set, faults = setting.Scan(profileTable, words)
+	set, faults = setting.Scan(resolve.Flags, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
-		return nil, set, lintFindings{problems: faults, notes: f.Notes}
+		return nil, set, resolve.Findings{Problems: faults, Notes: f.Notes}
 	}
 	if set.Get("--model") == nil && f.Needs {
-		return nil, set, lintFindings{problems: []string{"model_names is missing in the file, and no --model is given: no model"}}
+		return nil, set, resolve.Findings{Problems: []string{"model_names is missing in the file, and no --model is given: no model"}}
 	}
 	var axes config.Axes
 	for _, a := range f.Axes {
@@ -36,20 +37,20 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 		}
 		axes = append(axes, axis)
 	}
-	run, found := resolve(set, p.Environ, p.Terminal, p.modelLister(ctx, set.True("--dry-run", false)), axes)
-	found.warnings = append(slices.Clone(f.Notes), found.warnings...)
-	found.notes = append(sizes, found.notes...)
+	run, found := resolve.FromFlags(set, p.Environ, p.Terminal, p.modelLister(ctx, set.True("--dry-run", false)), axes)
+	found.Warnings = append(slices.Clone(f.Notes), found.Warnings...)
+	found.Notes = append(sizes, found.Notes...)
 	if run != nil && run.Sweep != nil && len(axes) > 0 && run.Sweep.PostProcess == nil {
 		if err := run.AnalyzeReport(); err != nil {
-			found.problems = append(found.problems, err.Error())
+			found.Problems = append(found.Problems, err.Error())
 		}
 	}
 	if p.old {
-		found.problems = append(found.problems, oldImages(set)...)
+		found.Problems = append(found.Problems, oldImages(set)...)
 	}
-	if p.old && run != nil && len(found.problems) == 0 {
+	if p.old && run != nil && len(found.Problems) == 0 {
 		if err := oldArtifacts(run, set); err != nil {
-			found.problems = append(found.problems, err.Error())
+			found.Problems = append(found.Problems, err.Error())
 		}
 	}
 	return run, set, found
@@ -58,7 +59,7 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 // flagsOfFile returns the flags of a GenAI-Perf file, except those that the command line gives.
 func flagsOfFile(f *genaiperf.File, given *setting.CommandLine) (words []string) {
 	for _, one := range f.Flags {
-		row, _, ok := profileTable.Lookup(one[0])
+		row, _, ok := resolve.Flags.Lookup(one[0])
 		if !ok || given.Get(row.Name()) != nil || row.Pace && len(setPace(given)) > 0 {
 			continue
 		}
@@ -73,7 +74,7 @@ func flagsOfFile(f *genaiperf.File, given *setting.CommandLine) (words []string)
 
 // setPace lists the given flags that select a pace.
 func setPace(set *setting.CommandLine) (names []string) {
-	for _, name := range loadFlagsOfPace {
+	for _, name := range resolve.PaceFlags {
 		if set.Get(name) != nil {
 			names = append(names, name)
 		}
@@ -166,7 +167,7 @@ func status(code int) error {
 
 // profileOld runs or prints the result of resolveOld.
 func (p *Program) profileOld(ctx context.Context, f *genaiperf.File, words []string) int {
-	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, lintFindings) {
+	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, resolve.Findings) {
 		return p.resolveOld(ctx, f, words)
 	})
 }
@@ -214,9 +215,9 @@ func (p *Program) configImport() *cobra.Command {
 				return err
 			}
 			run, _, found := p.resolveOld(cmd.Context(), f, []string{"--dry-run"})
-			found.notes = nil
+			found.Notes = nil
 			p.say(run, found)
-			if len(found.problems) > 0 {
+			if len(found.Problems) > 0 {
 				return exitStatus(1)
 			}
 			return status(p.print(run))

@@ -10,6 +10,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/cli/genaiperf"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/report/runfiles"
 	"aiperf/internal/run/rereport"
@@ -50,7 +51,7 @@ func (p *Program) takeOldName(argv []string) []string {
 // oldDefaults returns GenAI-Perf's default settings for a command line.
 func oldDefaults(words []string) (f *genaiperf.File, rest []string) {
 	rest = withoutUnset(words)
-	set, _ := setting.Scan(profileTable, rest) // errors are reported when the line is parsed for the run
+	set, _ := setting.Scan(resolve.Flags, rest) // errors are reported when the line is parsed for the run
 	f = &genaiperf.File{Flags: genaiperf.Defaults(set.Text("--service-kind", ""))}
 	if !set.Has("--endpoint-type") && slices.Contains(genaiperf.ServiceKinds, set.Text("--service-kind", "")) {
 		rest = without(rest, "--service-kind")
@@ -71,7 +72,7 @@ func withoutUnset(words []string) (rest []string) {
 		if !joined && i+1 < len(words) {
 			value = words[i+1]
 		}
-		row, _, known := profileTable.Lookup(name)
+		row, _, known := resolve.Flags.Lookup(name)
 		switch unset := known && value == "-1" && strings.HasPrefix(row.Bounds, ">"); {
 		case unset && !joined:
 			i++
@@ -95,7 +96,7 @@ var rankingSizes = []struct {
 // oldRankings rewrites a command line with generated ranking requests: GenAI-Perf used the flags of prompts for their sizes, with --batch-size-text
 // passages per query. Explicit settings of ranking requests take precedence. The notes say what was rewritten.
 func oldRankings(words []string) (rest, notes []string) {
-	set, faults := setting.Scan(profileTable, words)
+	set, faults := setting.Scan(resolve.Flags, words)
 	if file := set.Text("--input-file", ""); len(faults) > 0 || !ranking(set) || file != "" && !strings.HasPrefix(file, "synthetic:") {
 		return words, nil
 	}
@@ -161,7 +162,7 @@ func oldArtifacts(run *config.Run, set *setting.CommandLine) error {
 	ownLoad := strings.HasPrefix(set.Text("--input-file", ""), "payload:") && len(setPace(set)) == 0
 	name := config.OldDir(&run.Benchmark, set.Text("--endpoint-type", run.Endpoint.Type), ownLoad)
 	a.Dir = filepath.Join(set.Text("--artifact-dir", "artifacts"), name)
-	if err := dirExists(a.Dir); err != nil {
+	if err := resolve.CheckDirectory(a.Dir); err != nil {
 		return fmt.Errorf("%s %s: %w", set.Spelled("--artifact-dir"), a.Dir, err)
 	}
 	return nil

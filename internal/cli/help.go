@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/suggest"
+	"aiperf/internal/cli/resolve"
 )
 
 // helpIndent is the column where the description of a flag begins.
@@ -63,9 +64,9 @@ func helpPage(words []string) string {
 // profileHelp prints a page of the help of profile under the name that the program runs under.
 func (p *Program) profileHelp(page string) error {
 	if p.old {
-		return writeHelp(p.Out, profileTable, oldName, oldProfileExamples, page, p.columns())
+		return writeHelp(p.Out, resolve.Flags, oldName, oldProfileExamples, page, p.columns())
 	}
-	return writeHelp(p.Out, profileTable, "aiperf", examples, page, p.columns())
+	return writeHelp(p.Out, resolve.Flags, "aiperf", examples, page, p.columns())
 }
 
 // writeHelp prints a page of the help of a program's profile command, wrapped at a width in columns. examples are shown in the short help.

@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/cli/resolve"
 )
 
 // page is one page of the help.
 func page(t *testing.T, name string, width int) string {
 	t.Helper()
 	var out strings.Builder
-	if err := writeHelp(&out, profileTable, "aiperf", examples, name, width); err != nil {
+	if err := writeHelp(&out, resolve.Flags, "aiperf", examples, name, width); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -20,8 +22,8 @@ func page(t *testing.T, name string, width int) string {
 // TestShortHelp: what most people use and nothing that is not built; no line is too wide.
 func TestShortHelp(t *testing.T) {
 	common := 0
-	for i := range profileTable.Rows {
-		f := &profileTable.Rows[i]
+	for i := range resolve.Flags.Rows {
+		f := &resolve.Flags.Rows[i]
 		if f.Common {
 			common++
 		}
@@ -48,8 +50,8 @@ func TestShortHelp(t *testing.T) {
 // TestHelpPages: every flag stands on one page and on the page of all.
 func TestHelpPages(t *testing.T) {
 	all := page(t, "all", 100)
-	for i := range profileTable.Rows {
-		f := &profileTable.Rows[i]
+	for i := range resolve.Flags.Rows {
+		f := &resolve.Flags.Rows[i]
 		pages := 0
 		for _, one := range topics {
 			if slices.Contains(one.groups, f.Group) {

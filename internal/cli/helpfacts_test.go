@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"aiperf/internal/cli/resolve"
 )
 
 // TestHelpFacts: facts that a shortened help text must keep. Each was lost or false once.
@@ -11,7 +13,7 @@ func TestHelpFacts(t *testing.T) {
 		"--convergence-threshold":     {"below", "distribution", "above"}, // a p-value must be above the limit, other tests below
 		"--network-latency-automatic": {"adds"},                           // the measured latencies stay as they are
 	} {
-		f, _, ok := profileTable.Lookup(flag)
+		f, _, ok := resolve.Flags.Lookup(flag)
 		if !ok {
 			t.Fatalf("there is no flag %s", flag)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/base/suggest"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/objective"
 )
@@ -58,7 +59,7 @@ func (p *Program) helpOn(root *cobra.Command, word string) error {
 			return err
 		}
 	}
-	_, _, flag := profileTable.Lookup("--" + word)
+	_, _, flag := resolve.Flags.Lookup("--" + word)
 	if flag || slices.ContainsFunc(topics, func(one helpTopic) bool { return one.name == word }) {
 		return p.profileHelp(word)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 )
 
@@ -156,8 +157,8 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 		Main(t.Context(), p, append([]string{"profile", "--dry-run"}, strings.Fields(words)...))
 		return out.String() + errs.String()
 	}
-	for i := range profileTable.Rows {
-		f := &profileTable.Rows[i]
+	for i := range resolve.Flags.Rows {
+		f := &resolve.Flags.Rows[i]
 		if f.NotBuilt || f.Name() == "--dry-run" {
 			continue
 		}
@@ -195,7 +196,7 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 func TestEveryKeyIsBuiltOrTold(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	for _, row := range profileTable.Rows {
+	for _, row := range resolve.Flags.Rows {
 		if row.Key == "" || row.Env != "" || !row.NotBuilt && row.NoEffect == "" || strings.HasPrefix(row.Key, "sweep.") {
 			continue
 		}

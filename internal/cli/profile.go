@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/report/runfiles"
 	"aiperf/internal/text/tokenizer"
@@ -25,7 +26,7 @@ func (p *Program) profileCommand() *cobra.Command {
 		Short:              "benchmark of one or more servers",
 		DisableFlagParsing: true,
 		ValidArgsFunction: func(_ *cobra.Command, words []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return completeFlags(profileTable, words, toComplete, cobra.ShellCompDirectiveNoFileComp)
+			return completeFlags(resolve.Flags, words, toComplete, cobra.ShellCompDirectiveNoFileComp)
 		},
 		RunE: func(cmd *cobra.Command, words []string) error {
 			if wantsHelp(words) {
@@ -58,31 +59,31 @@ func wantsHelp(words []string) bool {
 
 // profile resolves the command line and runs it, or prints it. It can be interrupted at any time.
 func (p *Program) profile(ctx context.Context, words []string) int {
-	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, lintFindings) {
+	return p.watching(ctx, words, func(ctx context.Context) (*config.Run, *setting.CommandLine, resolve.Findings) {
 		return p.resolve(ctx, words)
 	})
 }
 
-// watching runs or prints the run that resolve returns.
-func (p *Program) watching(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, lintFindings)) int {
+// watching runs or prints the run that makeRun returns.
+func (p *Program) watching(ctx context.Context, words []string, makeRun func(context.Context) (*config.Run, *setting.CommandLine, resolve.Findings)) int {
 	done := func(status int) int { return status }
 	if p.Watch != nil {
 		ctx, done = p.Watch(ctx, p.Err)
 	}
-	return done(p.profileWatched(ctx, words, resolve))
+	return done(p.profileWatched(ctx, words, makeRun))
 }
 
-func (p *Program) profileWatched(ctx context.Context, words []string, resolve func(context.Context) (*config.Run, *setting.CommandLine, lintFindings)) int {
+func (p *Program) profileWatched(ctx context.Context, words []string, makeRun func(context.Context) (*config.Run, *setting.CommandLine, resolve.Findings)) int {
 	var run *config.Run
 	var dry, genaiPlots bool
-	var found lintFindings
+	var found resolve.Findings
 	var forecast string
 	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	if !within(ctx, func() {
 		var set *setting.CommandLine
-		run, set, found = resolve(ctx)
+		run, set, found = makeRun(ctx)
 		genaiPlots = set.True("--generate-plots", false) && !set.True("--auto-plot", false)
-		if dry = set.True("--dry-run", false); dry && len(found.problems) == 0 {
+		if dry = set.True("--dry-run", false); dry && len(found.Problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)
 			forecast = p.check(ctx, run, &found)
 		}
@@ -94,7 +95,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string, resolve fu
 		p.Secrets.Add(run.Secrets()...)
 	}
 	p.say(run, found)
-	if len(found.problems) > 0 {
+	if len(found.Problems) > 0 {
 		return 1
 	}
 	if dry {
@@ -105,7 +106,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string, resolve fu
 		return status
 	}
 	streams := p.Streams
-	streams.Notes, streams.Warnings = found.notes, found.warnings
+	streams.Notes, streams.Warnings = found.Notes, found.Warnings
 	status := p.Profile(ctx, run, streams)
 	if run.Artifacts.HTML && runfiles.HasRun(run.Artifacts.Dir) {
 		if err := p.htmlReports(run.Artifacts.Dir); err != nil {
@@ -139,36 +140,36 @@ func within(ctx context.Context, do func()) bool {
 }
 
 // tokenizerFinding adds a problem of the tokenizer for a run that is only checked.
-func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *setting.CommandLine, found *lintFindings) {
+func (p *Program) tokenizerFinding(ctx context.Context, run *config.Run, set *setting.CommandLine, found *resolve.Findings) {
 	switch fault := p.tokenizerFault(ctx, run, set); {
 	case fault == "":
 	case published(run):
-		found.warnings, found.unfetched = append(found.warnings, fault), true
+		found.Warnings, found.Unfetched = append(found.Warnings, fault), true
 	default:
-		found.problems = append(found.problems, fault)
+		found.Problems = append(found.Problems, fault)
 	}
 }
 
 // check tests what can fail besides the flags, and describes what the run would do; "" if that is unknown.
-func (p *Program) check(ctx context.Context, run *config.Run, found *lintFindings) string {
-	if p.Check == nil || len(found.problems) > 0 || found.unfetched {
+func (p *Program) check(ctx context.Context, run *config.Run, found *resolve.Findings) string {
+	if p.Check == nil || len(found.Problems) > 0 || found.Unfetched {
 		return ""
 	}
 	if d := run.Dataset(); d.Type == config.DatasetPublic {
-		found.notes = append(found.notes, "the rows of "+d.Dataset+" are fetched when the run starts; this check does not read them")
+		found.Notes = append(found.Notes, "the rows of "+d.Dataset+" are fetched when the run starts; this check does not read them")
 		return ""
 	}
 	if a := run.Accuracy; a != nil && a.DatasetPath == "" {
-		found.notes = append(found.notes, "the problems of "+a.Benchmark+" are fetched when the run starts; this check does not read them")
+		found.Notes = append(found.Notes, "the problems of "+a.Benchmark+" are fetched when the run starts; this check does not read them")
 		return ""
 	}
 	text, err := p.Check(ctx, run, p.Streams)
 	var nothing *dataset.NothingError
 	switch {
 	case errors.As(err, &nothing): // the configuration is valid, but its run is refused
-		found.warnings = append(found.warnings, err.Error()+"; a run would be refused")
+		found.Warnings = append(found.Warnings, err.Error()+"; a run would be refused")
 	case err != nil:
-		found.problems = append(found.problems, err.Error())
+		found.Problems = append(found.Problems, err.Error())
 	}
 	return text
 }
@@ -179,54 +180,54 @@ func informs(run *config.Run) bool {
 }
 
 // say prints the findings that the log level allows.
-func (p *Program) say(run *config.Run, found lintFindings) {
+func (p *Program) say(run *config.Run, found resolve.Findings) {
 	level := "INFO"
 	if run != nil {
 		level = run.Logging.Level
 	}
-	if len(found.problems) == 0 && slices.Contains([]string{"TRACE", "DEBUG", "INFO"}, level) {
-		for _, n := range found.notes {
+	if len(found.Problems) == 0 && slices.Contains([]string{"TRACE", "DEBUG", "INFO"}, level) {
+		for _, n := range found.Notes {
 			p.printErr("note: %s", n)
 		}
 	}
 	if level != "ERROR" && level != "CRITICAL" {
-		for _, w := range found.warnings {
+		for _, w := range found.Warnings {
 			p.warnf("%s", w)
 		}
 	}
-	for _, line := range found.problems {
+	for _, line := range found.Problems {
 		p.errorf("%s", line)
 	}
 }
 
 // modelLister returns the function that asks a server for its models; nil for a dry run, which sends nothing.
-func (p *Program) modelLister(ctx context.Context, dry bool) lister {
+func (p *Program) modelLister(ctx context.Context, dry bool) resolve.ModelLister {
 	if dry {
 		return nil
 	}
-	return newModelLister(ctx, "aiperf/"+Version())
+	return resolve.NewModelLister(ctx, "aiperf/"+Version())
 }
 
 // resolve resolves the command line. Errors in single flags are reported alone, because errors that follow from them do not help.
-func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found lintFindings) {
+func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found resolve.Findings) {
 	if p.old {
 		words = withoutUnset(words)
 	}
 	words, note, err := infiniteRate(words)
 	if err != nil {
-		set, _ := setting.Scan(profileTable, words)
-		return nil, set, lintFindings{problems: []string{err.Error()}}
+		set, _ := setting.Scan(resolve.Flags, words)
+		return nil, set, resolve.Findings{Problems: []string{err.Error()}}
 	}
 	if note != "" {
-		defer func() { found.notes = slices.Concat([]string{note}, found.notes) }()
+		defer func() { found.Notes = slices.Concat([]string{note}, found.Notes) }()
 	}
-	set, faults := setting.Scan(profileTable, words)
+	set, faults := setting.Scan(resolve.Flags, words)
 	if faults = append(faults, notBuilt(set)...); len(faults) > 0 {
-		return nil, set, lintFindings{problems: faults}
+		return nil, set, resolve.Findings{Problems: faults}
 	}
 	switch old, err := oldFile(set); {
 	case err != nil:
-		return nil, set, lintFindings{problems: []string{set.Spelled("--config") + ": " + err.Error()}}
+		return nil, set, resolve.Findings{Problems: []string{set.Spelled("--config") + ": " + err.Error()}}
 	case old != nil:
 		return p.resolveOld(ctx, old, without(words, "--config", "-f"))
 	case p.old && !set.Has("--config"):
@@ -235,9 +236,9 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 	}
 	ask := p.modelLister(ctx, set.True("--dry-run", false))
 	if set.Has("--config") {
-		run, found = resolveFile(set, p.Environ, p.Terminal, ask)
+		run, found = resolve.FromFile(set, p.Environ, p.Terminal, ask)
 	} else {
-		run, found = resolve(set, p.Environ, p.Terminal, ask, nil)
+		run, found = resolve.FromFlags(set, p.Environ, p.Terminal, ask, nil)
 	}
 	return run, set, found
 }
@@ -255,7 +256,7 @@ func notBuilt(set *setting.CommandLine) []string {
 
 // tokenizerFault says why the tokenizer of a run is not available; empty if it is, or is not needed.
 func (p *Program) tokenizerFault(ctx context.Context, run *config.Run, set *setting.CommandLine) string {
-	if slices.Equal(tokenizerNames(run), []string{tokenizer.BuiltinName}) || !needsTokenizer(run) {
+	if slices.Equal(tokenizerNames(run), []string{tokenizer.BuiltinName}) || !resolve.NeedsTokenizer(run) {
 		return ""
 	}
 	find := p.FindTokenizer

@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/report/ui"
 	"aiperf/internal/text/hfhub"
@@ -110,7 +111,7 @@ func (p *Program) pull(ctx context.Context, o public.Options, to string) error {
 // release returns the release of LiveCodeBench that the environment selects.
 func (p *Program) release() string {
 	environment := config.DefaultEnvironment()
-	_, _ = readEnvironment(p.Environ, &environment) // other errors are reported by a run
+	_, _ = resolve.ReadEnvironment(p.Environ, &environment) // other errors are reported by a run
 	return environment.Accuracy.LCBReleaseTag
 }
 

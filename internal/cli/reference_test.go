@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 )
 
@@ -38,8 +39,8 @@ func reference() string {
 	for _, one := range topics {
 		for _, group := range one.groups {
 			fmt.Fprintf(&b, "\n## %s\n\n| flag | key | value | what |\n|---|---|---|---|\n", group)
-			for i := range profileTable.Rows {
-				if f := &profileTable.Rows[i]; f.Group == group {
+			for i := range resolve.Flags.Rows {
+				if f := &resolve.Flags.Rows[i]; f.Group == group {
 					fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", ticked(append(append([]string(nil), f.Flags...), f.Not...)...), ticked(f.Key), cell(valueOf(f)), cell(what(f)))
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
@@ -70,10 +71,10 @@ func (p *Program) report(ctx context.Context, set *setting.CommandLine, words []
 		return 1
 	}
 	if _, err := gate.Parsed(set.Texts("--fail-if")); err != nil {
-		p.errorf("%s: %v", set.Spelled("--fail-if"), gateFault(err))
+		p.errorf("%s: %v", set.Spelled("--fail-if"), resolve.GateError(err))
 		return 1
 	}
-	objectives, err := failing(set.Texts("--objective"))
+	objectives, err := resolve.FailConditions(set.Texts("--objective"))
 	if err != nil {
 		p.errorf("%s: %v", set.Spelled("--objective"), err)
 		return 1
@@ -151,7 +152,7 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 	}
 	layout, environment := made.Layout, made.Config.Environment
 	run = made.Run
-	problems, _ := readEnvironment(p.Environ, &environment) // other errors in the environment do not affect a report
+	problems, _ := resolve.ReadEnvironment(p.Environ, &environment) // other errors in the environment do not affect a report
 	for _, line := range problems {
 		p.warnf("%s", line)
 	}
@@ -198,11 +199,11 @@ func (p *Program) reportOptions(set *setting.CommandLine) (rereport.Options, err
 		o.Dir = dir
 	}
 	if set.Has("--goodput") {
-		slos, err := parseGoodput(strings.Join(set.Texts("--goodput"), " "))
+		slos, err := resolve.ParseGoodput(strings.Join(set.Texts("--goodput"), " "))
 		if err != nil {
 			return o, fmt.Errorf("%s: %w", set.Spelled("--goodput"), err)
 		}
-		goals := goalWords(slos)
+		goals := resolve.FormatGoodput(slos)
 		o.Goodput = &goals
 	}
 	if v := set.Floats("--slice-duration"); len(v) > 0 {

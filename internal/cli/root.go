@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/suggest"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/report/ui/dashboard"
 )
 
@@ -181,7 +182,7 @@ func strayCommand(root *cobra.Command, argv []string) error {
 		return nil
 	}
 	name, _, _ := strings.Cut(argv[0], "=")
-	if _, _, ok := profileTable.Lookup(name); ok && root.Flags().Lookup(strings.TrimLeft(name, "-")) == nil {
+	if _, _, ok := resolve.Flags.Lookup(name); ok && root.Flags().Lookup(strings.TrimLeft(name, "-")) == nil {
 		return fmt.Errorf("%s is a flag of profile: aiperf profile %s …", name, name)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/comparison"
 	"aiperf/internal/series/gate"
@@ -188,7 +189,7 @@ func (p *Program) overProfile(name, short, long string, table func() *setting.Ta
 			}
 			ownWords, rest := apart(table(), words)
 			own, problems := setting.Scan(table(), ownWords)
-			_, faults := setting.Scan(profileTable, rest)
+			_, faults := setting.Scan(resolve.Flags, rest)
 			problems = append(problems, faults...)
 			for _, line := range problems {
 				p.errorf("%s", line)
@@ -238,9 +239,9 @@ func (p *Program) resolved(ctx context.Context, words []string, name string, do 
 	if run != nil {
 		p.Secrets.Add(run.Secrets()...)
 	}
-	found.notes = nil // they describe a load that is not sent
+	found.Notes = nil // they describe a load that is not sent
 	p.say(run, found)
-	if len(found.problems) > 0 {
+	if len(found.Problems) > 0 {
 		return done(1), nil
 	}
 	if !set.Has("--artifact-dir") {

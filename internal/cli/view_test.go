@@ -30,8 +30,8 @@ func TestView(t *testing.T) {
 	} {
 		p := &Program{Streams: Streams{Terminal: c.terminal}}
 		run, _, found := p.resolve(t.Context(), append([]string{"--model", "mock", "--url", "mock://", "--tokenizer", "builtin"}, c.words...))
-		if refused := len(found.problems) > 0; refused != c.refused {
-			t.Errorf("%v: %v", c.words, found.problems)
+		if refused := len(found.Problems) > 0; refused != c.refused {
+			t.Errorf("%v: %v", c.words, found.Problems)
 			continue
 		}
 		if got := run.Runtime.UI; got != c.want {

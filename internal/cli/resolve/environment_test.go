@@ -1,0 +1,63 @@
+package resolve
+
+import (
+	"strings"
+	"testing"
+
+	"aiperf/internal/config"
+)
+
+func TestReadEnvironment(t *testing.T) {
+	e := config.DefaultEnvironment()
+	problems, warnings := ReadEnvironment([]string{
+		"AIPERF_HTTP_SSL_VERIFY=false", "AIPERF_HTTP_TRUST_ENV=On", "AIPERF_HTTP_X_SESSION_AFFINITY_FROM_CORRELATION_ID=f",
+		"AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT=0.5", "AIPERF_HTTP_IP_VERSION=AUTO", "AIPERF_GPU_COLLECTION_INTERVAL=1.5",
+		"AIPERF_GPU_COLECTION_INTERVAL=2", "AIPERF_TOKENIZER_PRELOAD_TIMEOUT=1", "AIPERF_GPU_DEFAULT_DCGM_ENDPOINTS=[\"http://a:1\", \"http://b:2\"]", "HOME=/x",
+	}, &e)
+	if e.HTTP.SSLVerify || !e.HTTP.TrustEnv || e.HTTP.SessionAffinity || e.HTTP.IPVersion != "auto" || e.GPU.CollectionInterval != 1.5 || len(e.GPU.DefaultDCGMEndpoints) != 2 {
+		t.Errorf("%+v", e)
+	}
+	if len(problems) != 1 || !strings.Contains(problems[0], `AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT: "0.5" must be >= 1 and <= 300`) {
+		t.Errorf("problems: %q", problems)
+	}
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "did you mean AIPERF_GPU_COLLECTION_INTERVAL?") || !strings.Contains(warnings[1], "known, without effect here") {
+		t.Errorf("warnings: %q", warnings)
+	}
+}
+
+// TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and what the run cannot follow is told.
+func TestEveryVariableDoesSomething(t *testing.T) {
+	for _, v := range config.Rows() {
+		if v.Env == "" {
+			continue
+		}
+		changed := false
+		for _, value := range []string{"true", "false", "7", "70", "2000000", "0.5", "0.25", "6", "tdigest", "http://h"} {
+			e, before := config.DefaultEnvironment(), config.DefaultEnvironment()
+			if problems, _ := ReadEnvironment([]string{config.EnvPrefix + v.Env + "=" + value}, &e); len(problems) > 0 {
+				continue
+			}
+			r := &resolver{run: &config.Run{Benchmark: config.Benchmark{Environment: e}}}
+			r.tuned()
+			differs := spelled(t, e) != spelled(t, before)
+			if said := len(r.Warnings)+len(r.Problems) > 0; said != (differs && v.NoEffect != "") {
+				t.Errorf("%s=%s (%q): %v %v", v.Env, value, v.NoEffect, r.Warnings, r.Problems)
+			}
+			changed = changed || differs
+		}
+		if !changed && v.Env != "API_SERVER_TOKEN" { // a credential of one run, which nothing shows
+			t.Errorf("%s: no value changes anything", v.Env)
+		}
+	}
+}
+
+func spelled(t *testing.T, e config.Environment) string {
+	t.Helper()
+	run := config.Default()
+	run.Environment = e
+	text, err := run.YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

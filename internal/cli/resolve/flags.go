@@ -1,0 +1,53 @@
+package resolve
+
+import (
+	"slices"
+
+	"aiperf/internal/base/setting"
+	"aiperf/internal/config"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/accuracy"
+	"aiperf/internal/workload/accuracy/grade"
+	"aiperf/internal/workload/dataset/public"
+)
+
+// Flags is the table of profile; it is built once, before anything runs.
+var Flags = setting.NewTable(registered(config.Rows()))
+
+// registered fills in the values of rows that come from the registries of other packages.
+func registered(rows []setting.Row) []setting.Row {
+	for i := range rows {
+		switch f := &rows[i]; f.Name() {
+		case "--endpoint-type":
+			f.Choices, f.Shown = endpointTypes(), builtEndpoints()
+		case "--custom-dataset-type":
+			f.Choices, f.Shown = fileTypes(), shownFileTypes()
+		case "--public-dataset":
+			f.Choices, f.Shown = public.Names(), shownSets()
+		case "--accuracy-benchmark":
+			f.Choices = accuracy.Names()
+		case "--accuracy-grader":
+			f.Choices = grade.Names()
+		case "--url":
+			f.Split = splitURLs
+		}
+	}
+	return rows
+}
+
+// shownSets returns the public datasets that the help lists: not every release of recorded agents.
+func shownSets() []string {
+	return slices.DeleteFunc(public.Names(), func(name string) bool { return name != public.AnyAgents && public.Find(name).Agents })
+}
+
+// endpointTypes returns the names of --endpoint-type, including old ones.
+func endpointTypes() []string {
+	var names []string
+	for _, e := range endpoint.All() {
+		names = append(names, e.Name)
+	}
+	return append(names, oldEndpointTypes...)
+}
+
+// oldEndpointTypes lists GenAI-Perf's names for other types or for none.
+var oldEndpointTypes = []string{"rankings", "multimodal", "vision", "tensorrtllm_engine"}
