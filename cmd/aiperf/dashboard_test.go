@@ -19,10 +19,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestDashboard: every key does what it says, sizes come and go, and at the end the report stands on a terminal that is as it was.
 func TestDashboard(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	s := atTerminal(t, 120, 40, "--url", "mock://?ttft=20ms&itl=2ms&tokens=20", "--streaming", "--concurrency", "4", "--benchmark-duration", "600",
 		"--warmup-request-count", "4", "--osl", "20")
@@ -159,6 +162,7 @@ func TestDashboardOfADeadServer(t *testing.T) {
 // TestDashboardOfAStandstill: while the server stands still that is said, with the requests that wait; once it goes on, how long it was; the report
 // marks the timeline and gives the span in the verdict.
 func TestDashboardOfAStandstill(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	var asked atomic.Int64
 	goOn := make(chan struct{})
@@ -187,6 +191,7 @@ func TestDashboardOfAStandstill(t *testing.T) {
 
 // TestShortRuns: a run of two seconds is shown with its figures; one that ends at once leaves nothing on the prompt.
 func TestShortRuns(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	s := atTerminal(t, 80, 24, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--streaming", "--concurrency", "2", "--benchmark-duration", "2")
 	s.shows("Latency p50 ms", "sent")
@@ -203,6 +208,7 @@ func TestShortRuns(t *testing.T) {
 // TestColoursOfTerminals: 16 colours are all that the view uses, so that it looks alike everywhere; NO_COLOR takes them away and leaves bold and
 // faint; a terminal without UTF-8 gets ASCII.
 func TestColoursOfTerminals(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	hue := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, c := range []struct {

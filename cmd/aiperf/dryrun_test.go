@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestDryRun: a dry run refuses what the run would refuse before its first request, and else ends with what the run would do. It leaves
 // nothing behind.
 func TestDryRun(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	for name, text := range map[string]string{

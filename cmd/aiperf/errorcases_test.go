@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"aiperf/internal/base/testhome"
 )
 
 // deadAddress is an address of this machine at which nobody listens, and nobody can meanwhile.
@@ -38,6 +40,7 @@ var uncut = regexp.MustCompile(`^(CLI Command|[A-Z][A-Za-z ]+ (Export|File|Recor
 
 // TestErrorsAtATerminal: a run that comes to nothing says why: each fact once, within 80 columns, with what can be done; status 1.
 func TestErrorsAtATerminal(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	answers := func(status int, body string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, r *http.Request) {

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/base/testhome"
 )
 
 var (
@@ -210,6 +212,7 @@ func supplied(t *testing.T) *folder {
 
 // TestExamples: every command of the README and the pages does what it says where its reader has put in what is left out.
 func TestExamples(t *testing.T) {
+	testhome.Slow(t)
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // wire is a server that does one thing with every connection once a request has come, and then closes it.
@@ -74,6 +76,7 @@ func deadPort(t *testing.T) string {
 
 // TestEveryRequestFails: whatever is wrong with the server, there are all files, the distinct errors and status 1, in bounded time.
 func TestEveryRequestFails(t *testing.T) {
+	testhome.Slow(t)
 	const n = 6
 	for _, c := range []struct {
 		name string
@@ -202,6 +205,7 @@ func forever(c *net.TCPConn, text string) {
 
 // TestManyErrors: ten thousand failures in a row are quick and small.
 func TestManyErrors(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	const n = 10_000
 	p := program(t, towards(deadPort(t), "--concurrency", "50", "--request-count", fmt.Sprint(n))...)
@@ -221,6 +225,7 @@ func TestManyErrors(t *testing.T) {
 
 // TestServerDies: a server that is killed in the middle leaves a report of what it answered and of what it did not.
 func TestServerDies(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	truth := filepath.Join(t.TempDir(), "truth.jsonl")
 	server := command(t, "mock-server", "--port=0", "--ttft=1ms", "--itl=1ms", "--tokens=20", "--truth-log="+truth)

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"aiperf/internal/base/testhome"
 )
 
 // asked is one request as the server got it.
@@ -120,6 +122,7 @@ const (
 
 // TestFlagsReachTheRun: every setting is made with a real process, and its effect is seen by the server or in the files.
 func TestFlagsReachTheRun(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

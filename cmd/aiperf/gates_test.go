@@ -8,10 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestGatesOfFinishedRuns: gates on a report and on a comparison end with status 3, a JUnit file and a step summary; what holds ends with 0.
 func TestGatesOfFinishedRuns(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	run := program(t, "--model", "m", "--url", "mock://?ttft=5ms&itl=1ms", "--endpoint-type", "chat", "--streaming", "--tokenizer", "builtin", "--isl", "8", "--osl", "4",
 		"--request-count", "4", "--export-level", "raw", "--no-gpu-telemetry", "--no-server-metrics").start()

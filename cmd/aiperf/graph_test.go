@@ -12,6 +12,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // failing is a session that spawns one that fails and one of two turns with a wait between them, and waits for both.
@@ -23,6 +25,7 @@ const failing = `{"session_id":"root","turns":[{"messages":[{"role":"user","cont
 // TestGraphOnTheWire: branch_stats of the same file and server are those that the Python tool 0.13.0 wrote. With AIPERF_DAG_FAIL_FAST nothing of a
 // graph is sent after its failure, the request under way is answered, and the next graph begins. (There the Python tool waits for ever.)
 func TestGraphOnTheWire(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for _, c := range []struct {
 		env                              string

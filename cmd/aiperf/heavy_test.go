@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // flood writes a head and then copies of a piece until so many bytes are out or nobody reads.
@@ -46,6 +48,7 @@ func bomb(t *testing.T) string {
 // run ends by itself with a failure that says so. Told with -v: the peak of each. Before there was a bound, 1 GB of JSON took 7.2 GB and an
 // endless error body 6.2 GB.
 func TestHeavyAnswers(t *testing.T) {
+	testhome.Slow(t)
 	const (
 		json = "HTTP/1.1 200 OK\nContent-Type: application/json\nConnection: close\n"
 		gig  = 1 << 30

@@ -22,6 +22,8 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+
+	"aiperf/internal/base/testhome"
 )
 
 // standInHub serves the data set AI-MO/NuminaMath-CoT: one file, that need not lie anywhere.
@@ -96,6 +98,7 @@ func puller(t *testing.T, h *standInHub, cache string, more ...string) *process 
 
 // TestKilledPullGoesOn: a download whose process is killed goes on with the parts that are missing; then damage in the cache is found and mended.
 func TestKilledPullGoesOn(t *testing.T) {
+	testhome.Slow(t)
 	const parts, each = 8, 8 << 20
 	content := bytes.Repeat([]byte("0123456789abcdefghijklmnopqrstuvwxyz\n"), parts*each/37+1)[:parts*each]
 	for i := range parts {
@@ -241,6 +244,7 @@ func start(d *format.ColumnMetaData) int64 {
 // TestTenGigabytesAreNotReadWhole: of a set of 10 GB a run reads the footer and the columns and row groups that it needs, in little memory, with a
 // number of requests and with a duration.
 func TestTenGigabytesAreNotReadWhole(t *testing.T) {
+	testhome.Slow(t)
 	content := tenGigabytes(t)
 	h := newStandInHub(t, content, content.size, strings.Repeat("0f", 32))
 	for _, stop := range [][]string{{"--request-count", "600"}, {"--benchmark-duration", "1", "--request-rate", "100"}} {

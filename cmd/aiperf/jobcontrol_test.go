@@ -9,10 +9,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestDashboardAside: Ctrl+Z gives the terminal back to the shell, which can use it; fg brings the view again, and the run ends with its report.
 func TestDashboardAside(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	shell, err := exec.LookPath("bash")
 	if err != nil {
@@ -62,6 +65,7 @@ func lastOf(text string, words ...string) (last string) {
 // TestDashboardNobodyReads: a terminal that takes nothing, as after Ctrl+S, costs the run nothing: its files are complete, and when the terminal
 // reads again the report is there.
 func TestDashboardNobodyReads(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	s := atTerminal(t, 200, 50, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.2", "--request-rate", "50", "--request-rate-mode", "constant", "--request-count", "150")
 	s.shows("Profiling")

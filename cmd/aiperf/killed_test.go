@@ -12,11 +12,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestKilledSeriesLeavesWholeInputs: find-capacity and ab that are killed at random instants leave every inputs.json whole or none, and the series after
 // them keeps neither a torn one, as older versions left it, nor a draft.
 func TestKilledSeriesLeavesWholeInputs(t *testing.T) {
+	testhome.Slow(t)
 	const server = "mock://?ttft=20ms&itl=0&tokens=2"
 	load := []string{"--model", "m", "--streaming", "--num-dataset-entries", "3000", "--isl", "300", "--tokenizer", "builtin", "--ui", "none"}
 	for name, c := range map[string]struct {

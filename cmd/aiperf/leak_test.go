@@ -11,12 +11,14 @@ import (
 
 	"go.uber.org/goleak"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/cli"
 	"aiperf/internal/series/plan"
 )
 
 // TestNothingIsLeftRunning: a whole invocation in this process, whatever becomes of it, ends all its goroutines.
 func TestNothingIsLeftRunning(t *testing.T) {
+	testhome.Slow(t)
 	for _, c := range []struct {
 		name   string
 		server func(t *testing.T) string

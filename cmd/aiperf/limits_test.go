@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestUnwritable: a directory that cannot be made is an error before anything is sent.
@@ -199,6 +201,7 @@ func TestInputsBesideTheRun(t *testing.T) {
 
 // TestFiles: --export-level and --profile-export-prefix decide which files there are and where; the log is always there.
 func TestFiles(t *testing.T) {
+	testhome.Slow(t)
 	server := newScripted(t, 1<<30)
 	outside := t.TempDir()
 	for _, c := range []struct {

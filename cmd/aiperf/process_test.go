@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/sim/mockserver"
 )
 
@@ -63,6 +64,7 @@ func TestServerLimited(t *testing.T) {
 
 // TestClientLimited: connections that fail for want of files of this process are the client's fault, not the server's.
 func TestClientLimited(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	server := newScripted(t, 5) // and holds the rest, so that connections pile up
 	p := program(t, towards(server.URL, "--request-rate", "1000", "--request-rate-mode", "constant", "--request-count", "150", "--request-timeout-seconds", "3")...).

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"aiperf/internal/base/testhome"
 )
 
 // configuration draws the flags of a run: what changes how its requests are counted, judged, cut up or written down.
@@ -149,6 +151,7 @@ func once(args []string) (kept []string) {
 
 // TestReportGivesWhatTheRunGave: every file of a report is that of the run, byte by byte, however the run was configured.
 func TestReportGivesWhatTheRunGave(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	generator := rapid.Custom(configuration)
 	drawn := map[string]int{}
@@ -226,6 +229,7 @@ func differ(got, want string) string {
 
 // TestReportOfASeries: every run of a series gets its report, at its place below the report's directory.
 func TestReportOfASeries(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	p := program(t, "--url", "mock://?ttft=1ms&itl=0&tokens=2", "--isl", "8", "--num-dataset-entries", "4", "--request-count", "4", "--export-level", "raw",
 		"--concurrency", "1,2", "--num-profile-runs", "2")

@@ -9,11 +9,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestRequestedLength: an answer of 5 tokens to a request for 10 is 50 % short, wherever the body has its limit. The run and its report agree, also where
 // the lines of the raw export are as bare as those of the Python tool. A limit that an endpoint type sends by itself is nobody's request.
 func TestRequestedLength(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	const chat = `{"model":"m","messages":[{"role":"user","content":"hi"}]`
 	file := func(name, text string) string {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // again is the same program once more, into the directory of p.
@@ -51,6 +53,7 @@ func TestSecondRun(t *testing.T) {
 
 // TestNothingIsLost: a run or series that never begins leaves every file of an earlier one as it was, and none of its own.
 func TestNothingIsLost(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	server := newScripted(t, 1000)
 	fresh := towards(server.URL, "--request-count", "2", "--export-level", "raw")
@@ -123,6 +126,7 @@ func contents(t *testing.T, dir string) map[string]string {
 
 // TestTwoRunsAtOnce: the second is refused while the first lives, and not once it was killed.
 func TestTwoRunsAtOnce(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	server := newScripted(t, 0)
 	args := towards(server.URL, "--request-count", "2")

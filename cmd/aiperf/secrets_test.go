@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // Secrets that a run is given in every way there is.
@@ -96,6 +98,7 @@ func parrots() map[string]http.HandlerFunc {
 // TestSecretsNowhere plants every secret in every field of every kind of answer and looks at every byte that a run leaves: files of every
 // export level and all that it says.
 func TestSecretsNowhere(t *testing.T) {
+	testhome.Slow(t)
 	for name, answer := range parrots() {
 		for _, level := range []string{"summary", "records", "raw"} {
 			t.Run(name+"/"+level, func(t *testing.T) {

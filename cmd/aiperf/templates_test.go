@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/cli"
 	"aiperf/internal/cli/exampleconfigs"
 	"aiperf/internal/sim/mockserver"
@@ -51,6 +52,7 @@ var elsewhere = map[string]bool{"public_dataset": true, "speed_bench_sweep": tru
 
 // TestTemplatesRun: every template runs against the mock server, made short, and leaves results in which nothing failed.
 func TestTemplatesRun(t *testing.T) {
+	testhome.Slow(t)
 	options := mockserver.Defaults()
 	options.TTFT, options.ITL, options.CountPrompt = 0, 0, false
 	server, err := mockserver.New(options)

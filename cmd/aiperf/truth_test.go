@@ -8,11 +8,13 @@ import (
 	"slices"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/sim/mockserver"
 )
 
 // TestTokensAreTheServers: whatever the server does, the tokens that a record counts are those that the server wrote, in every record.
 func TestTokensAreTheServers(t *testing.T) {
+	testhome.Slow(t)
 	for _, c := range []struct {
 		name string
 		mock url.Values // beside quick answers

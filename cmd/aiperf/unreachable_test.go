@@ -5,11 +5,14 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestDeadServerEndsTheDuration: where nobody listens a run with a duration of an hour ends after a few seconds, with all files and a
 // sentence that says why and how to go on; --no-fail-fast goes on to its own end.
 func TestDeadServerEndsTheDuration(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name, duration, flag string

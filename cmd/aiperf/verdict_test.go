@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/sim/mockserver"
@@ -97,6 +98,7 @@ func (j *judged) holds(t *testing.T) {
 
 // TestVerdictOfStoppedClient: a client that is stopped while answers come says so, and gives the requests that did not suffer.
 func TestVerdictOfStoppedClient(t *testing.T) {
+	testhome.Slow(t)
 	p, truth := closedLoop(t, "240")
 	p.start()
 	lines := func() int {
@@ -137,6 +139,7 @@ func TestVerdictOfStoppedClient(t *testing.T) {
 
 // TestVerdictBesideBusyLoops: other programs that take the processors are noticed, and blamed no more than they did.
 func TestVerdictBesideBusyLoops(t *testing.T) {
+	testhome.Slow(t)
 	for range 4 {
 		loop := exec.Command("timeout", "30", "sh", "-c", "while :; do :; done")
 		if err := loop.Start(); err != nil {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // watcher is a process that watches a directory without a terminal.
@@ -113,6 +115,7 @@ func TestWatchTerminals(t *testing.T) {
 
 // TestWatchLines: without a terminal a run is told of in lines until it is over; a finished one, one that died and none are told of in one.
 func TestWatchLines(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	run := program(t, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--model", "m", "--tokenizer", "builtin", "--concurrency", "2", "--benchmark-duration", "600", "--stats-interval", "0.25").start()
 	run.says("in flight")
@@ -145,6 +148,7 @@ func TestWatchLines(t *testing.T) {
 
 // TestWatchDead: a run that is killed leaves its file; who watches learns that it died.
 func TestWatchDead(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	run := program(t, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--model", "m", "--tokenizer", "builtin", "--concurrency", "2", "--benchmark-duration", "600", "--stats-interval", "0.25").start()
 	run.says("in flight")
@@ -159,6 +163,7 @@ func TestWatchDead(t *testing.T) {
 
 // TestNoLiveFile: who wants no file of a run that goes on has none, and nobody can watch it.
 func TestNoLiveFile(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	run := program(t, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--model", "m", "--tokenizer", "builtin", "--concurrency", "2", "--benchmark-duration", "600", "--stats-interval", "0.25")
 	run.cmd.Env = append(run.cmd.Env, "AIPERF_UI_LIVE_FILE=false")

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/rng"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
@@ -209,6 +210,7 @@ func TestConvertKeepsRequests(t *testing.T) {
 
 // TestConvertPairs: from every format to every other one a file keeps its requests, their lengths and sessions, or is refused with a row and a reason.
 func TestConvertPairs(t *testing.T) {
+	testhome.Slow(t)
 	refused := regexp.MustCompile(`\.(jsonl|json|csv|parquet):( row )?\d+: .{10}|\.json: .{10}`)
 	files := map[string]string{}
 	for _, s := range sourcesOfConvert {

@@ -15,6 +15,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/base/testrecording"
 	"aiperf/internal/config"
 )
@@ -118,6 +119,7 @@ func invoke(t *testing.T, files string, names []string, argv ...string) (status 
 }
 
 func TestRecordedCommandLines(t *testing.T) {
+	testhome.Slow(t)
 	unbuilt := pinned(t, "args_notbuilt.txt")
 	for _, c := range readGolden[recorded](t, "args.jsonl.gz") {
 		t.Run(c.Name, func(t *testing.T) {

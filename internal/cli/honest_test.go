@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 )
@@ -134,6 +135,7 @@ var single = map[string]bool{"--api-token": true, "--url-strategy": true, config
 
 // TestEveryFlagDoesSomething: no flag is taken in silence. It changes the resolved run, or standard error says what becomes of it.
 func TestEveryFlagDoesSomething(t *testing.T) {
+	testhome.Slow(t)
 	dir := t.TempDir()
 	columns, err := os.ReadFile("../workload/dataset/custom/testdata/baseten.parquet")
 	if err != nil {

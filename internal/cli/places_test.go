@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/base/testhome"
 )
 
 // place is where a key may stand: the shortest way to it through a file, and its schema.
@@ -221,6 +223,7 @@ func lacking(document any, way []any) any {
 // TestEveryPlaceOfAFile: a legal value at every place of the schema is taken and shows in the resolved file, or the key is told to change nothing; a
 // misspelt key there is refused by schema and binary alike. What config show prints it has judged as config validate does.
 func TestEveryPlaceOfAFile(t *testing.T) {
+	testhome.Slow(t)
 	w := &placeWalk{schemaCheck: schemaOf(t)}
 	text, err := os.ReadFile("testdata/places.yaml")
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/series/plan"
 )
@@ -79,6 +80,7 @@ func put(t *testing.T, path, text string) {
 // TestSamplingOfFormats: 13 requests for five entries leave in the order in which the Python tool 0.13.0 sent them with the same seed, for every
 // format: sequential begins again, shuffle shuffles anew when all were sent, random repeats. Conversations stay whole; what a pool draws is drawn first.
 func TestSamplingOfFormats(t *testing.T) {
+	testhome.Slow(t)
 	orders := map[string]string{
 		"sequential": "10 11 12 13 14 10 11 12 13 14 10 11 12", "": "10 11 12 13 14 10 11 12 13 14 10 11 12",
 		"random": "14 13 14 10 11 14 13 14 14 13 12 10 14", "shuffle": "12 13 11 14 10 11 13 14 10 12 13 14 12",

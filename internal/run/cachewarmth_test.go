@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
@@ -53,6 +54,7 @@ func seeded(t *testing.T, dir, url string, change func(*config.Benchmark)) *metr
 // TestWarmCacheOfAServer: the second of two equal runs meets a cache that the first one filled; usage or counters tell, and verdict and files say it. The first
 // run has nothing to say, also where its own prompts share much.
 func TestWarmCacheOfAServer(t *testing.T) {
+	testhome.Slow(t)
 	for _, c := range []struct {
 		name, knobs, source string
 		counters            bool

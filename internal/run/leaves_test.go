@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
@@ -326,6 +327,7 @@ func change(l leaf) {
 
 // TestEveryLeafHasAnEffect: every value of the configuration that this build follows, changed alone, changes what some package is told.
 func TestEveryLeafHasAnEffect(t *testing.T) {
+	testhome.Slow(t)
 	dir := t.TempDir()
 	t.Setenv("PATH", dir) // no ffmpeg: clips are made here, and at once
 	for name, text := range map[string]string{

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/workload/dataset/custom"
 )
@@ -20,6 +21,7 @@ import (
 // TestSideRequestsTrustTheSameRoots: downloads and exporters behind a certificate of one's own are reached with --tls-ca-file, and not without;
 // downloads go through --proxy, or else through the proxy of the environment.
 func TestSideRequestsTrustTheSameRoots(t *testing.T) {
+	testhome.Slow(t)
 	var pages, proxied atomic.Int64
 	secret := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pages.Add(1)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 )
@@ -95,6 +96,7 @@ func TestReadiness(t *testing.T) {
 
 // TestNeverReady: a server that does not come up in time ends the run with what it said last, and one that is not there with that.
 func TestNeverReady(t *testing.T) {
+	testhome.Slow(t)
 	busy := httptest.NewServer(&starting{silent: 1 << 40})
 	t.Cleanup(busy.Close)
 	const gone = "http://127.0.0.1:1" // nobody listens there; a port that was closed another test may get

@@ -244,6 +244,7 @@ func TestSimulatedServer(t *testing.T) {
 
 // TestRunRefuses: what cannot run says why before anything is sent.
 func TestRunRefuses(t *testing.T) {
+	testhome.Slow(t)
 	var served atomic.Int64
 	at := answers(t, &served)
 	for name, c := range map[string]struct {

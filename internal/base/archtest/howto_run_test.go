@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // value is what the test reads of a metric: of a request a number or a list, of a run its statistics.
@@ -23,6 +25,7 @@ type value struct {
 // TestHowtoRun: who follows the pages of a metric, an observer, a telemetry source and a column has all four in a run, and has touched two files for
 // each, one for the column.
 func TestHowtoRun(t *testing.T) {
+	testhome.Slow(t)
 	program, files := followed(t, "metric.md", "observer.md", "telemetry.md", "column.md")
 	for page, n := range files {
 		want := 2

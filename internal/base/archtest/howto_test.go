@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // step finds one edit of a page: a file, the beginning of a line in it, and the text that goes above, below or in place of that line; page finds a new file.
@@ -111,6 +113,7 @@ func beside(t *testing.T, source, file, where, words, text string) string {
 
 // TestHowtoFlag: who follows the page has a flag with everything that belongs to one, and has touched two files.
 func TestHowtoFlag(t *testing.T) {
+	testhome.Slow(t)
 	program, files := followed(t, "flag.md")
 	if files["flag.md"] != 2 {
 		t.Errorf("the page touches %d files, not two", files["flag.md"])
@@ -149,6 +152,7 @@ func TestHowtoFlag(t *testing.T) {
 
 // TestHowtoAxis: who follows the page has an axis with cells, help and bounds, and has touched one file.
 func TestHowtoAxis(t *testing.T) {
+	testhome.Slow(t)
 	program, files := followed(t, "axis.md")
 	if files["axis.md"] != 1 {
 		t.Errorf("the page touches %d files, not one", files["axis.md"])

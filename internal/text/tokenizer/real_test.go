@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/base/testhome"
 )
 
 // realTokenizers are the vocabularies in testdata: GPT-2 (MIT), Qwen2.5 and BERT (Apache-2.0), and a Unigram model of our own, trained
@@ -166,7 +168,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestCountDoesNotAllocate(t *testing.T) {
 	tk := mustBuiltin(t)
 	tk.Count(sonnet)
-	if n := testing.AllocsPerRun(50, func() { tk.Count(sonnet) }); n > 0 && !raceDetector {
+	if n := testing.AllocsPerRun(50, func() { tk.Count(sonnet) }); n > 0 && !testhome.RaceDetector {
 		t.Errorf("Count allocates %.0f times", n)
 	}
 }

@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"aiperf/internal/base/testhome"
 )
 
 // permitted are the sandboxes that this machine permits, and why it permits no others.
@@ -53,6 +55,7 @@ func eachRunner(t *testing.T, test func(t *testing.T, r runner)) {
 
 // TestUnprivileged runs the tests of this package again as the user nobody. An unprivileged user has them run as this user already.
 func TestUnprivileged(t *testing.T) {
+	testhome.Slow(t)
 	if os.Geteuid() != 0 {
 		t.Log("the tests run unprivileged as they are")
 		return
@@ -204,6 +207,7 @@ func hostilePrograms(t *testing.T) map[string]string {
 
 // TestHostilePrograms: every sandbox keeps programs from the network, from files, descriptors and processes of this machine, and from rights.
 func TestHostilePrograms(t *testing.T) {
+	testhome.Slow(t)
 	leak, err := os.OpenFile(filepath.Join(t.TempDir(), "leak"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		t.Fatal(err)
@@ -255,6 +259,7 @@ print(run(b'\xb8\x14\x00\x00\x00\xcd\x80\xc3'), flush=True)   # mov eax, 20 (get
 
 // TestGroups: what all processes of a program take together has bounds, and they end with it.
 func TestGroups(t *testing.T) {
+	testhome.Slow(t)
 	const spawn = `import os, sys, time
 def spawn(code, *more):
     return os.posix_spawn(sys.executable, [sys.executable, '-I', '-S', '-c', code, *more], {})
@@ -291,6 +296,7 @@ def spawn(code, *more):
 
 // TestStubbornPrograms: a deadline ends all processes, whatever they do against it, and the next program runs.
 func TestStubbornPrograms(t *testing.T) {
+	testhome.Slow(t)
 	for name, code := range map[string]string{
 		"runs on":         "while True: pass",
 		"ignores signals": "import signal\nfor s in range(1, 64):\n  try: signal.signal(s, signal.SIG_IGN)\n  except (OSError, ValueError): pass\nwhile True: pass",

@@ -1,0 +1,12 @@
+package testhome
+
+import "testing"
+
+// Slow marks a test that takes more than a few seconds, or as much as all others of its package. go test -short skips it, so that this tier takes about
+// a minute. The race detector's tests are run with -short, too, and do not skip it.
+func Slow(t testing.TB) {
+	t.Helper()
+	if testing.Short() && !RaceDetector {
+		t.Skip("takes seconds; runs without -short")
+	}
+}
