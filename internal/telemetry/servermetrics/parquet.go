@@ -5,15 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/parquet-go/parquet-go"
-
+	"aiperf/internal/base/parquet"
 	"aiperf/internal/telemetry/exposition"
 )
 
@@ -23,15 +21,11 @@ var (
 	trailing = []string{"value", "sum", "count", "bucket_le", "bucket_count"}
 )
 
-// batch is the number of rows that are passed to the writer at once.
-const batch = 1024
-
-// table writes rows of samples.
+// table writes rows of samples. After the first error it writes nothing.
 type table struct {
-	out    *parquet.GenericWriter[any]
+	out    *parquet.Writer
 	column map[string]int
 	hide   func(string) string
-	rows   []parquet.Row
 	err    error
 }
 
@@ -47,15 +41,14 @@ func (c *Collector) Parquet(w io.Writer, h *Head, hide func(string) string) erro
 	for i, name := range columns {
 		t.column[name] = i
 	}
-	options := []parquet.WriterOption{schema(columns), parquet.Compression(&parquet.Snappy), parquet.MaxRowsPerRowGroup(math.MaxInt64)}
-	for _, m := range h.metadata(list, labels) {
-		options = append(options, parquet.KeyValueMetadata("aiperf."+m[0], hide(m[1])))
+	metadata := h.metadata(list, labels)
+	for i, m := range metadata {
+		metadata[i] = [2]string{"aiperf." + m[0], hide(m[1])}
 	}
-	t.out = parquet.NewGenericWriter[any](w, options...)
+	t.out = parquet.NewWriter(w, schema(columns), metadata)
 	for i := range list {
 		t.series(&list[i])
 	}
-	t.flush()
 	return cmp.Or(t.err, t.out.Close())
 }
 
@@ -97,32 +90,21 @@ func labelNames(list []sampled) (names []string) {
 	return names
 }
 
-// record is a group whose fields are in the order of the columns.
-type record struct {
-	parquet.Group
-	order []string
-}
-
-// Fields implements parquet.Node.
-func (r record) Fields() []parquet.Field {
-	list := r.Group.Fields()
-	slices.SortFunc(list, func(a, b parquet.Field) int { return slices.Index(r.order, a.Name()) - slices.Index(r.order, b.Name()) })
-	return list
-}
-
-func schema(columns []string) *parquet.Schema {
-	g := parquet.Group{}
+// schema returns the columns of the table with their types. Every value may be missing.
+func schema(columns []string) (list []parquet.Column) {
 	for _, name := range columns {
+		c := parquet.Column{Name: name, Optional: true}
 		switch name {
 		case "timestamp_ns":
-			g[name] = parquet.Optional(parquet.Leaf(parquet.Int64Type))
+			c.Kind = parquet.Int64
 		case "value", "sum", "count", "bucket_count":
-			g[name] = parquet.Optional(parquet.Leaf(parquet.DoubleType))
+			c.Kind = parquet.Double
 		default:
-			g[name] = parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
+			c.Kind, c.Dictionary = parquet.Text, true
 		}
+		list = append(list, c)
 	}
-	return parquet.NewSchema("schema", record{g, columns})
+	return list
 }
 
 // series writes the samples of one series.
@@ -135,8 +117,8 @@ func (t *table) series(s *sampled) {
 				v = max(v-s.value.At(reference), 0)
 			}
 			r := t.row(s, s.e.at[row])
-			t.set(r, "value", parquet.DoubleValue(v))
-			t.rows = append(t.rows, r)
+			t.set(r, "value", v)
+			t.add(r)
 			continue
 		}
 		if s.odd {
@@ -144,54 +126,39 @@ func (t *table) series(s *sampled) {
 		}
 		for i, b := range s.les {
 			r := t.row(s, s.e.at[row])
-			t.set(r, "sum", parquet.DoubleValue(max(s.sum.At(row)-s.sum.At(reference), 0)))
-			t.set(r, "count", parquet.DoubleValue(max(s.count.At(row)-s.count.At(reference), 0)))
-			t.set(r, "bucket_le", parquet.ByteArrayValue([]byte(b.le)))
-			t.set(r, "bucket_count", parquet.DoubleValue(max(s.at(i, row)-s.at(i, reference), 0)))
-			t.rows = append(t.rows, r)
+			t.set(r, "sum", max(s.sum.At(row)-s.sum.At(reference), 0))
+			t.set(r, "count", max(s.count.At(row)-s.count.At(reference), 0))
+			t.set(r, "bucket_le", b.le)
+			t.set(r, "bucket_count", max(s.at(i, row)-s.at(i, reference), 0))
+			t.add(r)
 		}
-		if len(t.rows) >= batch {
-			t.flush()
-		}
-	}
-	if len(t.rows) >= batch {
-		t.flush()
 	}
 }
 
 // row starts a row with its source and time.
-func (t *table) row(s *sampled, at int64) parquet.Row {
-	r := make(parquet.Row, len(t.column))
-	for i := range r {
-		r[i] = parquet.NullValue().Level(0, 0, i)
-	}
+func (t *table) row(s *sampled, at int64) []any {
+	r := make([]any, len(t.column))
 	texts := map[string]string{"endpoint_url": s.e.url, "metric_name": s.name, "metric_type": string(s.kind), "unit": unitOf(s.name, s.help), "description": s.help}
 	for name, text := range texts {
 		if text != "" {
-			t.set(r, name, t.text(text))
+			t.set(r, name, t.hide(text))
 		}
 	}
-	t.set(r, "timestamp_ns", parquet.Int64Value(at))
+	t.set(r, "timestamp_ns", at)
 	for _, l := range s.labels {
 		if !slices.Contains(leading, l.Name) && !slices.Contains(trailing, l.Name) {
-			t.set(r, l.Name, t.text(l.Value))
+			t.set(r, l.Name, t.hide(l.Value))
 		}
 	}
 	return r
 }
 
-func (t *table) text(s string) parquet.Value { return parquet.ByteArrayValue([]byte(t.hide(s))) }
+func (t *table) set(r []any, name string, v any) { r[t.column[name]] = v }
 
-func (t *table) set(r parquet.Row, name string, v parquet.Value) {
-	i := t.column[name]
-	r[i] = v.Level(0, 1, i)
-}
-
-func (t *table) flush() {
-	if t.err == nil && len(t.rows) > 0 {
-		_, t.err = t.out.WriteRows(t.rows)
+func (t *table) add(r []any) {
+	if t.err == nil {
+		t.err = t.out.Append(r...)
 	}
-	t.rows = t.rows[:0]
 }
 
 // metadata returns the information about the run, sorted by key.

@@ -8,28 +8,38 @@ import (
 	"math"
 	"strings"
 
-	"github.com/parquet-go/parquet-go"
-
+	"aiperf/internal/base/parquet"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/custom"
 )
 
-// completion is a row of baseten_trace (contract: datasets.md, section 5.10).
+// completion is a row of baseten_trace (contract: datasets.md, section 5.10). A value that is missing is nil.
 type completion struct {
-	At      int64   `parquet:"timestamp_start_unix_ms"`
-	Prompt  string  `parquet:"prompt"`
-	In      int64   `parquet:"input_tokens"`
-	Out     int64   `parquet:"output_tokens"`
-	Took    *int64  `parquet:"duration_e2e_ms,optional"`
-	Session *string `parquet:"provided_session_id,optional"`
-	Hashes  []int64 `parquet:"total_hashes,list"`
-	Block   *int64  `parquet:"block_size,optional"`
+	at      int64
+	prompt  string
+	in, out int64
+	took    any // int64
+	session any // string
+	hashes  []int64
+	block   any // int64
+}
+
+// completionColumns are the columns of a row, in the order of its fields.
+var completionColumns = []parquet.Column{
+	{Name: "timestamp_start_unix_ms"},
+	{Name: "prompt", Kind: parquet.Text},
+	{Name: "input_tokens"},
+	{Name: "output_tokens"},
+	{Name: "duration_e2e_ms", Optional: true},
+	{Name: "provided_session_id", Kind: parquet.Text, Optional: true},
+	{Name: "total_hashes", List: true},
+	{Name: "block_size", Optional: true},
 }
 
 // completions writes calls with one text each as a Parquet table. It writes a row group when its texts reach heldTexts, which limits the memory.
 type completions struct {
 	count func(string) int // counts the tokens of a prompt whose row does not state them
-	table *parquet.GenericWriter[completion]
+	table *parquet.Writer
 	out   bytes.Buffer // output not yet returned
 	held  int          // bytes of text since the last row group
 	rows  int
@@ -41,7 +51,7 @@ const heldTexts = 4 << 20
 
 func newCompletions(format string, count func(string) int) *Target {
 	c := &completions{count: count}
-	c.table = parquet.NewGenericWriter[completion](&c.out, parquet.Compression(&parquet.Snappy))
+	c.table = parquet.NewWriter(&c.out, completionColumns, nil)
 	t := &Target{row: c.append, history: &history{format: format, mode: conversation.MessageArrayWithResponses}}
 	t.end = func() ([]byte, error) {
 		t.Free = c.rows > 0 && c.least == 0
@@ -61,10 +71,10 @@ func (c *completions) append(dst []byte, e custom.Entry) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := c.table.Write([]completion{row}); err != nil {
+		if err := c.table.Append(row.at, row.prompt, row.in, row.out, row.took, row.session, row.hashes, row.block); err != nil {
 			return nil, err
 		}
-		if c.held += len(row.Prompt) + 8*len(row.Hashes) + 64; c.held >= heldTexts {
+		if c.held += len(row.prompt) + 8*len(row.hashes) + 64; c.held >= heldTexts {
 			c.held = 0
 			if err := c.table.Flush(); err != nil {
 				return nil, err
@@ -101,20 +111,19 @@ func (c *completions) completion(t *conversation.Turn, e custom.Entry) (row comp
 	case t.MaxTokens == nil:
 		return row, errors.New("output_length: missing; every row of baseten_trace needs the length of its answer")
 	}
-	row = completion{At: int64(*t.Timestamp), Prompt: t.Contents()[0], In: int64(e.Tokens), Out: int64(*t.MaxTokens)}
+	row = completion{at: int64(*t.Timestamp), prompt: t.Contents()[0], in: int64(e.Tokens), out: int64(*t.MaxTokens)}
 	if e.Session != "" {
-		row.Session = &e.Session
+		row.session = e.Session
 	}
 	if e.Took > 0 {
-		took := int64(e.Took)
-		row.Took = &took
+		row.took = int64(e.Took)
 	}
 	switch {
 	case e.Tokens > 0:
 	case e.Record != nil && e.Record.InputLength > 0:
-		row.In = int64(e.Record.InputLength)
+		row.in = int64(e.Record.InputLength)
 	default:
-		row.In = int64(c.count(row.Prompt))
+		row.in = int64(c.count(row.prompt))
 	}
 	return row, c.extra(t.ExtraBody, &row)
 }
@@ -145,14 +154,17 @@ func (c *completions) extra(body json.RawMessage, row *completion) error {
 		}
 	}
 	if has.Least != nil {
-		if *has.Least != row.Out {
-			return fmt.Errorf("extra.min_tokens: %d, but the answer has %d tokens; in baseten_trace both must be equal", *has.Least, row.Out)
+		if *has.Least != row.out {
+			return fmt.Errorf("extra.min_tokens: %d, but the answer has %d tokens; in baseten_trace both must be equal", *has.Least, row.out)
 		}
 		c.least++
 	}
 	if c.rows++; c.least > 0 && c.least < c.rows {
 		return errors.New("extra.min_tokens: in baseten_trace either all rows have it or none")
 	}
-	row.Hashes, row.Block = has.Hashes, has.Block
+	row.hashes = has.Hashes
+	if has.Block != nil {
+		row.block = *has.Block
+	}
 	return nil
 }

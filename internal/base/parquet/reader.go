@@ -1,0 +1,470 @@
+// Package parquet reads and writes Parquet files (parquet.apache.org): tables of columns. A file may come from anywhere, so a reader believes no number in
+// it: it allocates no more than the size of the file allows, and a damaged file gives an error that names the column.
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+const magic = "PAR1"
+
+// Memory limits for the pages of all columns that are read at once.
+const (
+	leastRoom   = 64 << 20 // bytes; roomOfBytes times the size of the file is added
+	roomOfBytes = 256
+	mostRoom    = 8 << 30
+	maxPage     = 1 << 30 // maximum decompressed size of one page
+	sizeOfEntry = 40      // bytes of a value of a dictionary, without its text
+)
+
+// Reader reads the rows of a file in order.
+type Reader struct {
+	in      io.ReaderAt
+	footer  *footer
+	columns []string
+	root    *node
+	group   int // row group that is read; -1 before the first
+	room    int64
+	need    int64 // bytes that the pages read at once need
+	zstd    *zstd.Decoder
+}
+
+// Open reads the index of a file of size bytes. Only the named columns are read; none named, or none of them there = all.
+func Open(in io.ReaderAt, size int64, columns ...string) (*Reader, error) {
+	f, err := readFooter(in, size)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reader{in: in, footer: f, group: -1, room: min(mostRoom, leastRoom+roomOfBytes*size)}
+	if r.root, err = newTree(f.elements); err != nil {
+		return nil, err
+	}
+	for g, chunks := range f.groups {
+		if len(chunks) != len(r.root.leaves) {
+			return nil, unsound("%d columns in row group %d, %d in the schema", len(chunks), g, len(r.root.leaves))
+		}
+	}
+	for i, c := range r.root.leaves {
+		c.reader, c.place = r, i
+	}
+	var wanted node
+	for _, n := range r.root.children {
+		r.columns = append(r.columns, n.name)
+		if slices.Contains(columns, n.name) {
+			wanted.children = append(wanted.children, n)
+			wanted.leaves = append(wanted.leaves, n.leaves...)
+		}
+	}
+	if len(wanted.children) > 0 {
+		r.root = &wanted
+	}
+	return r, nil
+}
+
+// Columns returns the names of all columns.
+func (r *Reader) Columns() []string { return r.columns }
+
+// Next returns the next row, io.EOF after the last one. A value is nil, bool, int64, float64, string (also for bytes), []any or map[string]any.
+func (r *Reader) Next() (map[string]any, error) {
+	for {
+		more := 0
+		for _, c := range r.root.leaves {
+			there, err := c.peek()
+			if err != nil {
+				return nil, err
+			}
+			if there {
+				more++
+			}
+		}
+		switch {
+		case more == 0 && r.group+1 >= len(r.footer.groups):
+			return nil, io.EOF
+		case more == 0:
+			r.group++
+			r.need = 0
+			for _, c := range r.root.leaves {
+				c.begin(&r.footer.groups[r.group][c.place])
+			}
+			continue
+		case more < len(r.root.leaves):
+			return nil, unsound("row group %d: columns of different lengths", r.group)
+		}
+		return r.row()
+	}
+}
+
+func (r *Reader) row() (map[string]any, error) {
+	row, err := r.root.group()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range r.root.leaves {
+		if there, err := c.peek(); err != nil || there && c.repetition > 0 {
+			return nil, c.failed(errors.Join(err, errLists))
+		}
+	}
+	return row, nil
+}
+
+// Close frees the memory of the reader.
+func (r *Reader) Close() error {
+	if r.zstd != nil {
+		r.zstd.Close()
+	}
+	return nil
+}
+
+// errLists tells of columns of one list that do not agree where it ends.
+var errLists = unsound("the columns of a list have different lengths")
+
+// value assembles the next value of a node from its columns.
+func (n *node) value() (any, error) {
+	switch first := n.leaves; {
+	case n.repetition == required:
+		return n.present()
+	case len(first) == 0:
+		return nil, nil //nolint:nilnil // a group without columns is null
+	case first[0].definition >= n.maxDefinition && n.repetition == optional:
+		return n.present()
+	case first[0].definition >= n.maxDefinition:
+		return n.elements(n.present)
+	}
+	if err := n.skip(); err != nil || n.repetition == optional {
+		return nil, err
+	}
+	return []any{}, nil
+}
+
+// skip reads over the entry that tells that a node is not there.
+func (n *node) skip() error {
+	for _, c := range n.leaves {
+		if _, err := c.next(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// elements assembles the elements of a repeated node, of which at least one is there.
+func (n *node) elements(one func() (any, error)) ([]any, error) {
+	var list []any
+	for {
+		v, err := one()
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+		there, err := n.leaves[0].peek()
+		if err != nil {
+			return nil, err
+		}
+		if !there || n.leaves[0].repetition < n.maxRepetition {
+			return list, nil
+		}
+		for _, c := range n.leaves[1:] {
+			if there, err := c.peek(); err != nil || !there {
+				return nil, c.failed(errors.Join(err, errLists))
+			}
+		}
+	}
+}
+
+// present assembles a value that is there.
+func (n *node) present() (any, error) {
+	switch {
+	case n.physical >= 0:
+		return n.leaves[0].next()
+	case n.is(logicalList, convertedList) && n.list() != nil:
+		return n.listed()
+	case n.is(logicalMap, convertedMap) && n.pairs() != nil:
+		return n.mapped()
+	}
+	return n.group()
+}
+
+// list returns the repeated node in a list.
+func (n *node) list() *node {
+	if len(n.children) == 1 && n.children[0].repetition == repeated && len(n.children[0].leaves) > 0 {
+		return n.children[0]
+	}
+	return nil
+}
+
+// listed assembles a list: a group with a repeated group of one element. Former writers leave out the inner group.
+func (n *node) listed() (any, error) {
+	inner := n.list()
+	switch {
+	case inner.leaves[0].definition < inner.maxDefinition:
+		return []any{}, inner.skip()
+	case len(inner.children) == 1:
+		return inner.elements(inner.children[0].value)
+	}
+	return inner.elements(inner.present)
+}
+
+// pairs returns the repeated node in a map: a group of a key and a value.
+func (n *node) pairs() *node {
+	if len(n.children) == 1 && n.children[0].repetition == repeated && len(n.children[0].children) == 2 && n.children[0].children[0].physical >= 0 {
+		return n.children[0]
+	}
+	return nil
+}
+
+// mapped assembles a map. Keys that are not texts are written as such.
+func (n *node) mapped() (any, error) {
+	inner := n.pairs()
+	all := map[string]any{}
+	if inner.leaves[0].definition < inner.maxDefinition {
+		return all, inner.skip()
+	}
+	_, err := inner.elements(func() (any, error) {
+		key, err := inner.children[0].value()
+		if err != nil {
+			return nil, err
+		}
+		all[fmt.Sprint(key)], err = inner.children[1].value()
+		return nil, err
+	})
+	return all, err
+}
+
+// group assembles the columns of a group.
+func (n *node) group() (map[string]any, error) {
+	all := make(map[string]any, len(n.children))
+	for _, child := range n.children {
+		v, err := child.value()
+		if err != nil {
+			return nil, err
+		}
+		all[child.name] = v
+	}
+	return all, nil
+}
+
+// cursor reads the values of a column in a row group, page by page.
+type cursor struct {
+	reader *Reader
+	leaf   *node
+	place  int // number of the column
+
+	chunk      *chunk // nil before the first row group
+	at         int64  // offset of the next page
+	pages      int    // pages read
+	seen       int64  // values of these pages
+	left       int    // values left in the page
+	values     decoder
+	levels     [2]levelRuns // repetition, definition; nil = all zero, all at the maximum
+	buffer     []byte       // of the decompressed page
+	dictionary []any
+	need       [2]int64 // bytes that the latest page and the dictionary need
+
+	peeked                 bool
+	repetition, definition int
+}
+
+func (c *cursor) begin(of *chunk) {
+	*c = cursor{reader: c.reader, leaf: c.leaf, place: c.place, buffer: c.buffer, chunk: of, at: of.from}
+}
+
+// failed adds the position to an error.
+func (c *cursor) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("column %s, page %d of row group %d: %w", c.chunk.column(), max(c.pages-1, 0), c.reader.group, err)
+}
+
+// peek reads the levels of the next value. It returns false behind the last value of the row group.
+func (c *cursor) peek() (bool, error) {
+	if c.peeked {
+		return true, nil
+	}
+	for c.left == 0 {
+		if c.chunk == nil || c.at >= c.chunk.to || c.seen >= c.chunk.values {
+			return false, nil
+		}
+		if err := c.page(); err != nil {
+			return false, c.failed(err)
+		}
+	}
+	c.left--
+	for i, to := range []*int{&c.repetition, &c.definition} {
+		most := [...]int{c.leaf.maxRepetition, c.leaf.maxDefinition}[i]
+		level := uint64([...]int{0, most}[i])
+		if c.levels[i] != nil {
+			var err error
+			if level, err = c.levels[i].next(); err != nil {
+				return false, c.failed(err)
+			}
+		}
+		if level > uint64(most) {
+			return false, c.failed(unsound("level %d where the highest is %d", level, most))
+		}
+		*to = int(level)
+	}
+	c.peeked = true
+	return true, nil
+}
+
+// next returns the next value, nil if it is not there.
+func (c *cursor) next() (any, error) {
+	there, err := c.peek()
+	if err == nil && !there {
+		err = c.failed(errLists)
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.peeked = false
+	if c.definition < c.leaf.maxDefinition {
+		return nil, nil //nolint:nilnil // the value is null
+	}
+	v, err := c.values.next()
+	return v, c.failed(err)
+}
+
+// page reads the next page of the column.
+func (c *cursor) page() error {
+	c.pages++
+	head, err := c.head()
+	if err != nil {
+		return err
+	}
+	stored, plain := int64(head.stored), int64(head.size)
+	switch {
+	case stored < 0 || stored > c.chunk.to-c.at:
+		return unsound("%d bytes where %d are left", stored, c.chunk.to-c.at)
+	case plain < 0 || plain > maxPage:
+		return unsound("%d bytes once it is decompressed; at most %d MiB can be read", plain, maxPage>>20)
+	case head.kind != pageData && head.kind != pageDataV2 && head.kind != pageDictionary: // an index
+		c.at += stored
+		return nil
+	case !head.told:
+		return unsound("a page of type %d without its numbers", head.kind)
+	case head.values < 0:
+		return unsound("%d values", head.values)
+	}
+	if err := c.reserve(head); err != nil {
+		return err
+	}
+	text := make([]byte, stored)
+	if err := readAt(c.reader.in, text, c.at); err != nil {
+		return err
+	}
+	c.at += stored
+	if head.crc != 0 && uint32(head.crc) != crc32.ChecksumIEEE(text) {
+		return unsound("its check sum is wrong")
+	}
+	switch head.kind {
+	case pageDictionary:
+		return c.readDictionary(head, text)
+	case pageData:
+		return c.dataPage(head, text)
+	}
+	return c.dataPageV2(head, text)
+}
+
+// reserve checks that the page fits into memory beside those of the other columns.
+func (c *cursor) reserve(head *pageHead) error {
+	of, each := &c.need[0], int64(8)
+	if head.kind == pageDictionary {
+		of, each = &c.need[1], sizeOfEntry
+		if head.values > 8*head.size {
+			return unsound("%d values in %d bytes", head.values, head.size)
+		}
+	}
+	r := c.reader
+	need := int64(head.size) + int64(head.values)*(each+int64(c.leaf.length))
+	r.need += need - *of
+	if *of = need; r.need > r.room {
+		return unsound("with the other columns it needs %d MiB; at most %d are made for a file of this size", r.need>>20, r.room>>20)
+	}
+	return nil
+}
+
+// head reads the head of the next page.
+func (c *cursor) head() (*pageHead, error) {
+	for length := int64(512); ; length *= 8 {
+		text := make([]byte, min(length, c.chunk.to-c.at))
+		if err := readAt(c.reader.in, text, c.at); err != nil {
+			return nil, err
+		}
+		head, size, err := readPageHead(text)
+		if errors.Is(err, io.ErrUnexpectedEOF) && int64(len(text)) == length {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("its header: %w", err)
+		}
+		c.at += int64(size)
+		return head, nil
+	}
+}
+
+func (c *cursor) readDictionary(head *pageHead, text []byte) error {
+	b, err := c.decompress(text, head.size)
+	if err != nil {
+		return err
+	}
+	values := c.leaf.plainValues(b)
+	c.dictionary = make([]any, 0, head.values)
+	for range head.values {
+		v, err := values.next()
+		if err != nil {
+			return err
+		}
+		c.dictionary = append(c.dictionary, v)
+	}
+	return nil
+}
+
+func (c *cursor) dataPage(head *pageHead, text []byte) error {
+	b, err := c.decompress(text, head.size)
+	if err != nil {
+		return err
+	}
+	if c.levels[0], b, err = levelsBefore(b, head.repetitions, c.leaf.maxRepetition, head.values); err != nil {
+		return err
+	}
+	if c.levels[1], b, err = levelsBefore(b, head.definitions, c.leaf.maxDefinition, head.values); err != nil {
+		return err
+	}
+	return c.content(head, b)
+}
+
+func (c *cursor) dataPageV2(head *pageHead, text []byte) error {
+	sizes := [2]int{head.repetitions, head.definitions}
+	most := [2]int{c.leaf.maxRepetition, c.leaf.maxDefinition}
+	all := len(text)
+	for i, size := range sizes {
+		if size < 0 || size > len(text) {
+			return unsound("levels of %d bytes in %d", int64(sizes[0])+int64(sizes[1]), all)
+		}
+		if c.levels[i] = nil; most[i] > 0 {
+			c.levels[i] = newRuns(text[:size], levelBits(most[i]))
+		}
+		text = text[size:]
+	}
+	if head.compressed {
+		var err error
+		if text, err = c.decompress(text, head.size); err != nil {
+			return err
+		}
+	}
+	return c.content(head, text)
+}
+
+// content starts the values of a data page.
+func (c *cursor) content(head *pageHead, b []byte) (err error) {
+	c.values, err = c.newDecoder(head.encoding, b, head.values)
+	c.left = head.values
+	c.seen += int64(head.values)
+	return err
+}
