@@ -55,9 +55,9 @@ func (a *agentSet) put(list []weka.Session) {
 	for i := range list {
 		s := &list[i]
 		if i == 0 {
-			a.roots.add(uint32(a.ends.n))
+			a.roots.add(uint32(a.ends.len()))
 		} else {
-			a.started.add(uint32(a.ends.n))
+			a.started.add(uint32(a.ends.len()))
 			a.starts.add(start{uint32(s.Parent), uint32(s.Join), s.Before})
 		}
 		a.ends.add(from + int64(lengths[i]))
@@ -81,7 +81,7 @@ func (a *agentSet) note(s *weka.Session, kind int) {
 func (a *agentSet) tell(info *dataset.Info) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	info.Started, info.Turns, info.Timestamps, info.Delays = a.started.n, a.turns, a.timed, a.delayed
+	info.Started, info.Turns, info.Timestamps, info.Delays = a.started.len(), a.turns, a.timed, a.delayed
 	if info.UntimedOrigin = a.untimed[0]; info.UntimedOrigin == "" {
 		info.UntimedOrigin = a.untimed[1]
 	}
@@ -90,7 +90,7 @@ func (a *agentSet) tell(info *dataset.Info) {
 func (a *agentSet) drawn() int {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return a.roots.n
+	return a.roots.len()
 }
 
 // find returns the session of conversation i and the trace that it belongs to. The caller holds mu.
@@ -144,7 +144,7 @@ func (a *agentSet) branches(trace int, add func(turn int, b conversation.Branch)
 	own, _ := a.roots.at(trace)
 	end, ok := a.roots.at(trace + 1)
 	if !ok {
-		end = uint32(a.ends.n)
+		end = uint32(a.ends.len())
 	}
 	for i := int(own) - trace; i < int(end)-trace-1; i++ {
 		s, _ := a.starts.at(i)

@@ -48,7 +48,7 @@ func readBailian(l *loader, path string) error {
 	m := g.order()
 	ordered := make([]trace.Record, 0, len(records))
 	for i, id := range m.ids {
-		for _, row := range m.rows[m.first[i]:m.first[i+1]] {
+		for _, row := range m.rowsOf(i) {
 			rec := records[row]
 			rec.Session = strconv.FormatInt(id, 10)
 			ordered = append(ordered, rec)
@@ -100,7 +100,7 @@ func (g *chatGrouper) done(_ *indexed, l *loader) *membership {
 func (g *chatGrouper) order() *membership {
 	sessions := map[int64]int{}
 	var ids []int64
-	of := make([]uint32, g.chats.n)
+	of := make([]uint32, g.chats.len())
 	for row, root := range g.roots() {
 		at, known := sessions[root]
 		if !known {
@@ -110,24 +110,24 @@ func (g *chatGrouper) order() *membership {
 		}
 		of[row] = uint32(at)
 	}
-	m := groups(len(ids), g.chats.n, func(row int) int { return int(of[row]) })
+	m := groups(len(ids), g.chats.len(), func(row int) int { return int(of[row]) })
 	m.ids = ids
 	turn := func(row uint32) int32 { c, _ := g.chats.at(int(row)); return c.turn }
 	for i := range ids {
-		slices.SortStableFunc(m.rows[m.first[i]:m.first[i+1]], func(a, b uint32) int { return cmp.Compare(turn(a), turn(b)) })
+		slices.SortStableFunc(m.rowsOf(i), func(a, b uint32) int { return cmp.Compare(turn(a), turn(b)) })
 	}
 	return m
 }
 
 // roots returns the first ancestor of every row's chat. The search ends at a parent that is -1, missing or already visited.
 func (g *chatGrouper) roots() []int64 {
-	f := &family{chats: &g.chats, rows: make([]uint32, g.chats.n)}
+	f := &family{chats: &g.chats, rows: make([]uint32, g.chats.len())}
 	for row := range f.rows {
 		f.rows[row] = uint32(row)
 	}
 	slices.SortStableFunc(f.rows, func(a, b uint32) int { return cmp.Compare(f.id(a), f.id(b)) })
 	f.known, f.root = make([]bool, len(f.rows)), make([]int64, len(f.rows))
-	roots := make([]int64, g.chats.n)
+	roots := make([]int64, g.chats.len())
 	for row := range roots {
 		roots[row] = f.rootOf(uint32(row))
 	}

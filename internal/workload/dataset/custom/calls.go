@@ -169,11 +169,11 @@ func (g *callGrouper) done(x *indexed, l *loader) *membership {
 	sessions := len(g.known)
 	g.known = nil
 	x.retimed = true
-	order := make([]uint32, g.of.n)
+	order := make([]uint32, g.of.len())
 	for row := range order {
 		order[row] = uint32(row)
 	}
-	at := func(row uint32) float64 { ms, _ := x.times.at(int(row)); return ms }
+	at := func(row uint32) float64 { ms, _ := x.index.times.at(int(row)); return ms }
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(at(a), at(b)) })
 	closed := l.Columnar.ClosedLoop
 	if !closed {
@@ -230,11 +230,11 @@ func (g *callGrouper) sessions(order []uint32, sessions int) *membership {
 
 // bare counts, for every conversation, the earlier ones without an id. It returns the number of conversations with an id.
 func (g *callGrouper) bare(m *membership) (own int) {
-	bare := make([]uint32, len(m.first)-1)
+	bare := make([]uint32, m.len())
 	none := uint32(0)
 	for i := range bare {
 		bare[i] = none
-		if session, _ := g.of.at(int(m.rows[m.first[i]])); session == 0 {
+		if session, _ := g.of.at(int(m.rowsOf(i)[0])); session == 0 {
 			none++
 		}
 	}
@@ -246,17 +246,17 @@ func (g *callGrouper) bare(m *membership) (own int) {
 
 // wait makes the later calls of a session wait for the previous answer, then for the user's recorded pause.
 func (g *callGrouper) wait(x *indexed, m *membership) {
-	firsts := make([]uint32, len(m.first)-1)
+	firsts := make([]uint32, m.len())
 	for i := range firsts {
-		list := m.rows[m.first[i]:m.first[i+1]]
+		list := m.rowsOf(i)
 		firsts[i] = list[0]
-		last, _ := x.times.at(int(list[0]))
+		last, _ := x.index.times.at(int(list[0]))
 		for k, row := range list[1:] {
-			at, _ := x.times.at(int(row))
+			at, _ := x.index.times.at(int(row))
 			service, _ := g.services.at(int(list[k]))
 			pause := max(0, at-last-service)
-			x.delays.set(int(row), *delay(&pause, x.DelayRatio, x.DelayCap), math.NaN())
-			x.times.set(int(row), math.NaN(), math.NaN())
+			x.index.delays.set(int(row), *delay(&pause, x.DelayRatio, x.DelayCap), math.NaN())
+			x.index.times.set(int(row), math.NaN(), math.NaN())
 			last = at
 		}
 	}
@@ -269,12 +269,12 @@ func (x *indexed) capGaps(order []uint32) {
 	if limit == nil || len(order) == 0 {
 		return
 	}
-	old, _ := x.times.at(int(order[0]))
+	old, _ := x.index.times.at(int(order[0]))
 	now := old
 	for _, row := range order[1:] {
-		at, _ := x.times.at(int(row))
+		at, _ := x.index.times.at(int(row))
 		now += min(at-old, *limit)
 		old = at
-		x.times.set(int(row), now, math.NaN())
+		x.index.times.set(int(row), now, math.NaN())
 	}
 }

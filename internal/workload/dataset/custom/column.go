@@ -9,6 +9,9 @@ type column[T any] struct {
 	n      int
 }
 
+// len returns the number of values.
+func (c *column[T]) len() int { return c.n }
+
 // add appends a value.
 func (c *column[T]) add(v T) {
 	if c.n%columnBlock == 0 {

@@ -45,7 +45,7 @@ func (s *sessionGrouper) note(l *loader, row int, e *entry) {
 	if _, met := s.kinds[k]; !met {
 		s.kinds[k] = uint8(len(s.kinds))
 	}
-	at, again := uint32(s.bare.n), false
+	at, again := uint32(s.bare.len()), false
 	if e.ID == "" {
 		s.none++
 	} else {
@@ -77,7 +77,7 @@ func boolInt(b bool) int {
 }
 
 func (s *sessionGrouper) done(x *indexed, l *loader) *membership {
-	sessions, all := s.bare.n, s.of.n
+	sessions, all := s.bare.len(), s.of.len()
 	x.own = sessions - int(s.none)
 	s.names, s.named = nil, column[uint32]{}
 	if sessions == all && (x.own == 0 || s.none == 0) {
@@ -96,35 +96,8 @@ func (s *sessionGrouper) done(x *indexed, l *loader) *membership {
 	}
 	slices.Sort(mixed)
 	for _, at := range mixed {
-		first, other := x.row(int(m.rows[m.first[at]])), x.row(int(s.mixed[at]))
+		first, other := x.row(int(m.rowsOf(int(at))[0])), x.row(int(s.mixed[at]))
 		trace.Session{ID: first.ID, Records: []trace.Record{first.prompt, other.prompt}}.Check(&l.faults)
-	}
-	return m
-}
-
-// groups lists rows by their conversation, in file order within each.
-func groups(conversations, all int, of func(row int) int) *membership {
-	m := &membership{rows: make([]uint32, all), first: make([]uint32, conversations+1)}
-	for row := range all {
-		m.first[of(row)+1]++
-	}
-	for i := range conversations {
-		m.first[i+1] += m.first[i]
-	}
-	next := slices.Clone(m.first)
-	for row := range all {
-		at := &next[of(row)]
-		m.rows[*at] = uint32(row)
-		*at++
-	}
-	return m
-}
-
-// each makes every row a conversation, in the given order.
-func each(order []uint32) *membership {
-	m := &membership{rows: order, first: make([]uint32, len(order)+1)}
-	for i := range m.first {
-		m.first[i] = uint32(i)
 	}
 	return m
 }

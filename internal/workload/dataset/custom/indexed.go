@@ -1,8 +1,6 @@
 package custom
 
 import (
-	"math"
-	"strconv"
 	"sync"
 
 	"aiperf/internal/workload/conversation"
@@ -43,21 +41,12 @@ type indexed struct {
 	grew *sync.Cond   // signals new rows or the end; uses the read lock of mu
 	info dataset.Info
 
-	// By row, in file order. A slot is a turn of a row.
-	places  rowOffsets
-	slots   column[uint32]  // first slot of each row, then the number of slots; empty = each row is one turn
-	prompts column[int32]   // index in the sequence; -1 = none; shorter = no further row has one
-	marks   column[mark]    // by slot
-	times   column[float64] // by slot, ms; NaN = none; shorter = no further turn has one
-	delays  column[float64] // by slot, ms, already scaled; NaN = none
-	models  column[uint16]  // by slot; empty = there is only one model
-	lengths column[uint32]  // drawn output lengths by slot; shorter = none drawn
-	wants   column[int32]   // prompt tokens of each row; below 0 = they follow blocks; used until all rows are read
+	index   index
+	prompts column[int32] // by row: index in the sequence; -1 = none; shorter = no further row has one
+	wants   column[int32] // by row: prompt tokens; below 0 = they follow blocks; used until all rows are read
 
-	members  *membership // rows of each conversation; nil = each row is one
 	branches *startGraph // conversations that others start; nil = none
 	rescaled *rescaling  // nil = rows are sent as recorded
-	shift    float64     // ms; subtracted from all times, so that the trace starts at 0
 	retimed  bool        // times and delays of rows depend on other rows
 
 	made   replayed
@@ -79,84 +68,16 @@ var _ interface {
 	dataset.OpenEnded
 } = (*indexed)(nil)
 
-// mark holds flags of a turn.
-type mark uint8
-
-const (
-	hasModel  mark = 1 << iota // the row names its model
-	hasLength                  // the row states its output length
-	isBody                     // the body is sent unchanged
-	isSystem                   // a system turn
-	mayLift                    // a system turn that can become the system message
-	isLifted                   // a system turn that became the system message
-	isSilent
-)
-
 // startedConversation is a conversation that a turn of a row starts.
 type startedConversation struct {
 	turn int
 	conversation.Branch
 }
 
-// membership lists the rows of each conversation.
-type membership struct {
-	rows  []uint32 // rows of all conversations, one after the other
-	first []uint32 // index in rows of each conversation's first row, then len(rows)
-	ids   []int64  // ids of the conversations if rows have none; nil = ids come from the rows or are generated
-	bare  []uint32 // for each conversation: number of earlier ones without an id; nil = all have an id or none has
-	parts []uint32 // number appended to the id of each conversation that is part of a session; nil = none is
-}
-
-// conversations returns the number of conversations so far. The caller holds mu.
-func (x *indexed) conversations() int {
-	if x.members != nil {
-		return len(x.members.first) - 1
-	}
-	return x.places.rows
-}
-
-// rowsOf lists the rows of conversation i. The caller holds mu.
-func (x *indexed) rowsOf(i int) []uint32 {
-	if m := x.members; m != nil {
-		return m.rows[m.first[i]:m.first[i+1]]
-	}
-	return []uint32{uint32(i)}
-}
-
-// firstSlot returns the number of turns before a row.
-func (x *indexed) firstSlot(row int) int {
-	if n, ok := x.slots.at(row); ok {
-		return int(n)
-	}
-	return row
-}
-
-// slotsOf lists the turns of rows, without turns that became system messages.
-func (x *indexed) slotsOf(rows []uint32) []int {
-	list := make([]int, 0, len(rows))
-	for _, row := range rows {
-		for slot := x.firstSlot(int(row)); slot < x.firstSlot(int(row)+1); slot++ {
-			if m, _ := x.marks.at(slot); m&isLifted == 0 {
-				list = append(list, slot)
-			}
-		}
-	}
-	return list
-}
-
-// columnValue returns a value of a column; nil = none.
-func columnValue(from *column[float64], at int) *float64 {
-	v, ok := from.at(at)
-	if !ok || math.IsNaN(v) {
-		return nil
-	}
-	return &v
-}
-
 // row reads a row again.
 func (x *indexed) row(row int) entry {
 	x.mu.RLock()
-	at, info := x.places.find(row), x.info
+	at, info := x.index.run(row), x.info
 	x.mu.RUnlock()
 	l := reread(x.Options, info, x.media)
 	e, err := x.from.again(l, at, row-int(at.row))
@@ -181,7 +102,7 @@ func (x *indexed) Len() int {
 }
 
 // drawn returns the number of conversations so far that can be drawn. The caller holds mu.
-func (x *indexed) drawn() int { return x.conversations() - x.info.Started }
+func (x *indexed) drawn() int { return x.index.conversations() - x.info.Started }
 
 // Info describes the dataset, as far as it was read.
 func (x *indexed) Info() dataset.Info {
@@ -202,12 +123,12 @@ func (x *indexed) Inexact() int {
 func (x *indexed) Timings(i int) []dataset.Timing {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	list := x.rowsOf(dataset.Position(i, x.drawn()))
-	slots := x.slotsOf(list)
+	list := x.index.rowsOf(dataset.Position(i, x.drawn()))
+	slots := x.index.slotsOf(list)
 	out := make([]dataset.Timing, len(slots))
 	for k, slot := range slots {
-		m, _ := x.marks.at(slot)
-		out[k] = dataset.Timing{Timestamp: x.time(slot), Delay: columnValue(&x.delays, slot), Silent: m&isSilent != 0}
+		m := x.index.mark(slot)
+		out[k] = dataset.Timing{Timestamp: x.index.time(slot), Delay: x.index.delay(slot), Silent: m&isSilent != 0}
 	}
 	if x.branches != nil {
 		for s := range x.branches.started(int(list[0])) {
@@ -217,48 +138,18 @@ func (x *indexed) Timings(i int) []dataset.Timing {
 	return out
 }
 
-// time returns when a turn is sent, in ms; nil = no time.
-func (x *indexed) time(slot int) *float64 {
-	at := columnValue(&x.times, slot)
-	if at != nil {
-		*at -= x.shift
-	}
-	return at
-}
-
 // ID returns the session id of conversation i.
 func (x *indexed) ID(i int) string {
 	x.mu.RLock()
 	i = dataset.Position(i, x.drawn())
-	row, own, id := int(x.rowsOf(i)[0]), x.own > 0, x.givenID(i)
+	row, own, id := int(x.index.rowsOf(i)[0]), x.own > 0, x.index.givenID(x.Root, i)
 	x.mu.RUnlock()
 	if own {
 		if e := x.row(row); e.ID != "" {
 			id = e.ID
 		}
 	}
-	return x.part(i, id)
-}
-
-// part returns the id of conversation i. It appends a number to id if the conversation is part of a session.
-func (x *indexed) part(i int, id string) string {
-	if m := x.members; m != nil && m.parts != nil {
-		return id + "#" + strconv.Itoa(int(m.parts[i]))
-	}
-	return id
-}
-
-// givenID returns the id of conversation i if its rows have none. The caller holds mu.
-func (x *indexed) givenID(i int) string {
-	if m := x.members; m != nil {
-		switch {
-		case m.ids != nil:
-			return strconv.FormatInt(m.ids[i], 10)
-		case m.bare != nil:
-			i = int(m.bare[i])
-		}
-	}
-	return dataset.SessionID(x.Root, i)
+	return x.index.part(i, id)
 }
 
 // Conversation returns conversation i.
@@ -309,8 +200,8 @@ type numbered struct {
 func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	x.mu.RLock()
 	i = dataset.Position(i, x.drawn())
-	list := x.rowsOf(i)
-	slots := x.slotsOf(list)
+	list := x.index.rowsOf(i)
+	slots := x.index.slotsOf(list)
 	x.mu.RUnlock()
 	parts := make([]numbered, len(list))
 	for k, row := range list {
@@ -324,9 +215,9 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if c.ID == "" {
-		c.ID = x.givenID(i)
+		c.ID = x.index.givenID(x.Root, i)
 	}
-	c.ID = x.part(i, c.ID)
+	c.ID = x.index.part(i, c.ID)
 	if x.format.join != nil {
 		x.format.join(&x.Options, &c)
 	}
@@ -347,14 +238,14 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 
 // complete sets the fields of a turn that its row does not give.
 func (x *indexed) complete(t *conversation.Turn, slot int) {
-	if x.shift != 0 || x.rescaled != nil || x.retimed {
-		t.Timestamp = x.time(slot)
+	if x.index.shift != 0 || x.rescaled != nil || x.retimed {
+		t.Timestamp = x.index.time(slot)
 	}
 	if x.retimed {
-		t.Delay = columnValue(&x.delays, slot)
+		t.Delay = x.index.delay(slot)
 	}
 	if t.Model == "" {
-		model, _ := x.models.at(slot)
+		model, _ := x.index.models.at(slot)
 		t.Model = x.Assignment.Models[model]
 	}
 	if t.MaxTokens != nil || t.RawPayload != nil {
@@ -366,7 +257,7 @@ func (x *indexed) complete(t *conversation.Turn, slot int) {
 		n := osl.Mean
 		t.MaxTokens = &n
 	default:
-		if n, _ := x.lengths.at(slot); n > 0 {
+		if n, _ := x.index.lengths.at(slot); n > 0 {
 			length := int(n)
 			t.MaxTokens = &length
 		}
@@ -385,7 +276,7 @@ func (x *indexed) surround(l *loader) error {
 		if l.Context.SharedSystem > 0 {
 			x.system = texts.Text(0)
 		}
-		for i := 0; l.Context.User > 0 && i < x.conversations(); i++ {
+		for i := 0; l.Context.User > 0 && i < x.index.conversations(); i++ {
 			if n := texts.Add(l.Context.User, synth.NoPrefix); i == 0 {
 				x.users = n
 			}
@@ -404,9 +295,9 @@ func (x *indexed) surround(l *loader) error {
 func (x *indexed) body() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for i := range x.conversations() {
-		row := int(x.rowsOf(i)[0])
-		if m, _ := x.marks.at(x.firstSlot(row)); m&isBody != 0 {
+	for i := range x.index.conversations() {
+		row := int(x.index.rowsOf(i)[0])
+		if m := x.index.mark(x.index.firstSlot(row)); m&isBody != 0 {
 			return row
 		}
 	}

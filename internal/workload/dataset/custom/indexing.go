@@ -126,7 +126,7 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 			return
 		}
 		if e.left {
-			x.places.skip()
+			x.index.skipRow()
 			over = x.afterWindow(e)
 			return
 		}
@@ -143,7 +143,7 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 		if fault == nil {
 			x.take(l, at, e, assign)
 			if !x.early {
-				gather.note(l, x.places.rows-1, e)
+				gather.note(l, x.index.rowCount()-1, e)
 			}
 		}
 		if fault == nil {
@@ -174,7 +174,7 @@ func (x *indexed) finish(l *loader, fault error) error {
 	switch {
 	case l.faults.Count() > 0:
 		return l.faults.Err()
-	case fault == nil && x.places.rows == 0:
+	case fault == nil && x.index.rowCount() == 0:
 		return l.nothingLeft(x.path)
 	}
 	return fault
@@ -182,11 +182,11 @@ func (x *indexed) finish(l *loader, fault error) error {
 
 // settle groups the rows after all were read, and plans the conversations in their order.
 func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) error {
-	x.members = gather.done(x, l)
+	x.index.members = gather.done(x, l)
 	if err := l.faults.Err(); err != nil {
 		return err
 	}
-	if x.conversations() == 0 {
+	if x.index.conversations() == 0 {
 		return l.nothingLeft(x.path)
 	}
 	if x.rescaled != nil {
@@ -194,8 +194,8 @@ func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) er
 			return err
 		}
 	}
-	for i := range x.conversations() {
-		list := x.rowsOf(i)
+	for i := range x.index.conversations() {
+		list := x.index.rowsOf(i)
 		x.plan(l, list, assign, func(row uint32) string { return x.row(int(row)).Turns[0].Origin })
 		for k, row := range list {
 			want, _ := x.wants.at(int(row))
@@ -233,7 +233,7 @@ func (x *indexed) rejectLate(e *entry, where string) error {
 		return nil
 	}
 	at := e.Turns[0].Timestamp
-	switch first := x.places.rows == 0; {
+	switch first := x.index.rowCount() == 0; {
 	case e.ID != "" && !x.format.sessions && first:
 		return errSessions
 	case e.ID != "" && !x.format.sessions:
@@ -253,12 +253,12 @@ func (x *indexed) rejectLate(e *entry, where string) error {
 func (x *indexed) awaitDemand(l *loader) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.places.rows <= 1 {
+	if x.index.rowCount() <= 1 {
 		if x.info = l.set.info; l.unknown != "" {
 			x.info.Warnings = append(slices.Clone(x.info.Warnings), l.unknown)
 		}
 	}
-	for !x.whole && x.fault == nil && x.places.rows >= x.asked+readAhead {
+	for !x.whole && x.fault == nil && x.index.rowCount() >= x.asked+readAhead {
 		x.gate.Wait()
 	}
 	return x.fault == nil && (x.whole || l.faults.Count() == 0)
@@ -277,7 +277,7 @@ func (x *indexed) Reach(i int) (bool, error) {
 	x.ask(i+1, false)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for !x.ended && (!x.early || x.places.rows <= i) {
+	for !x.ended && (!x.early || x.index.rowCount() <= i) {
 		x.grew.Wait()
 	}
 	if (x.early || x.fault == nil) && x.drawn() > i {
@@ -319,24 +319,9 @@ func (x *indexed) Close() error {
 func (x *indexed) take(l *loader, at rows.Line, e *entry, assign *dataset.Assigner) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	row := x.places.rows
+	row := x.index.rowCount()
 	l.set.info.LongRows = l.set.info.LongRows || e.size > longRow
-	if len(e.Turns) > 1 && x.slots.n == 0 {
-		for i := range row + 1 {
-			x.slots.add(uint32(i))
-		}
-	}
-	first := x.firstSlot(row)
-	for k := range e.Turns {
-		t := &e.Turns[k]
-		x.marks.add(markOf(t))
-		note(&x.times, t.Timestamp, first+k)
-		note(&x.delays, t.Delay, first+k)
-	}
-	if x.slots.n > 0 {
-		x.slots.add(uint32(first + len(e.Turns)))
-	}
-	x.places.add(at)
+	x.index.addRow(at, e.Turns, markOf)
 	if x.early { // each row is a conversation; otherwise the first row of a conversation is only known at the end
 		x.leaveRoom(&e.prompt, e.block)
 	}
@@ -399,68 +384,34 @@ func markOf(t *conversation.Turn) (m mark) {
 func (x *indexed) plan(l *loader, list []uint32, assign *dataset.Assigner, origin func(row uint32) string) {
 	info := &l.set.info
 	if x.format.lifts && x.HoistSystem {
-		x.lift(list)
+		x.index.lift(list)
 	}
-	slots := x.slotsOf(list)
+	slots := x.index.slotsOf(list)
 	if x.PayloadRows {
-		x.delayNext(slots)
+		x.index.delayNext(slots)
 	}
-	if info.UntimedOrigin == "" && x.time(slots[0]) == nil {
+	if info.UntimedOrigin == "" && x.index.time(slots[0]) == nil {
 		for k, row := range list {
-			if k+1 == len(list) || slots[0] < x.firstSlot(int(row)+1) {
+			if k+1 == len(list) || slots[0] < x.index.firstSlot(int(row)+1) {
 				info.UntimedOrigin = origin(row)
 				break
 			}
 		}
 	}
 	for k, slot := range slots {
-		info.Timestamps = info.Timestamps || x.time(slot) != nil
-		info.Delays = info.Delays || k > 0 && columnValue(&x.delays, slot) != nil
-		m, _ := x.marks.at(slot)
+		info.Timestamps = info.Timestamps || x.index.time(slot) != nil
+		info.Delays = info.Delays || k > 0 && x.index.delay(slot) != nil
+		m := x.index.mark(slot)
 		if m&hasModel == 0 {
 			if model := assign.Model(); model > 0 {
-				x.models.set(slot, uint16(model), 0)
+				x.index.models.set(slot, uint16(model), 0)
 			}
 		}
 		if m&hasLength == 0 {
 			if n := assign.MaxTokens(); n > 0 && m&isBody == 0 && !assign.OSL.Fixed() {
-				x.lengths.set(slot, uint32(n), 0)
+				x.index.lengths.set(slot, uint32(n), 0)
 			}
 		}
 	}
 	info.Turns += len(slots)
-}
-
-// lift marks a turn that becomes the system message of its conversation.
-func (x *indexed) lift(list []uint32) {
-	slots := x.slotsOf(list)
-	if len(slots) < 2 {
-		return
-	}
-	first, _ := x.marks.at(slots[0])
-	if second, _ := x.marks.at(slots[1]); first&mayLift != 0 && second&isSystem == 0 {
-		x.marks.set(slots[0], first|isLifted, 0)
-	}
-}
-
-// delayNext moves every delay to the next turn, because it is a wait after its own turn.
-func (x *indexed) delayNext(slots []int) {
-	after := math.NaN()
-	for _, slot := range slots {
-		own, ok := x.delays.at(slot)
-		if !ok {
-			own = math.NaN()
-		}
-		if ok || !math.IsNaN(after) {
-			x.delays.set(slot, after, math.NaN())
-		}
-		after = own
-	}
-}
-
-// note writes a value to a column; nil = none.
-func note(to *column[float64], value *float64, at int) {
-	if value != nil {
-		to.set(at, *value, math.NaN())
-	}
 }

@@ -31,7 +31,7 @@ type run struct {
 // add records the next row.
 func (p *rowOffsets) add(l rows.Line) {
 	if p.within > 0 && !p.apart && p.within < runRows && p.path == l.Path {
-		if last, _ := p.runs.at(p.runs.n - 1); l.Offset-last.offset < runBytes {
+		if last, _ := p.runs.at(p.runs.len() - 1); l.Offset-last.offset < runBytes {
 			p.within++
 			p.rows++
 			return
@@ -42,12 +42,15 @@ func (p *rowOffsets) add(l rows.Line) {
 	p.within, p.apart, p.path = 1, false, l.Path
 }
 
+// len returns the number of rows.
+func (p *rowOffsets) len() int { return p.rows }
+
 // skip records that a row was skipped. The next row then starts a new run.
 func (p *rowOffsets) skip() { p.apart = true }
 
 // find returns the run of a row.
 func (p *rowOffsets) find(row int) run {
-	i := sort.Search(p.runs.n, func(i int) bool { r, _ := p.runs.at(i); return int(r.row) > row })
+	i := sort.Search(p.runs.len(), func(i int) bool { r, _ := p.runs.at(i); return int(r.row) > row })
 	r, _ := p.runs.at(i - 1)
 	return r
 }

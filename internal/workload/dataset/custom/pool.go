@@ -169,8 +169,8 @@ func (l *loader) rankingPools(list []*pool) (queries, passages *pool) {
 // drawPassages adds a query and a batch of different passages to every turn, like GenAI-Perf.
 func (l *loader) drawPassages(queries, passages *pool, draws [][]pick, stream *rng.Stream) error {
 	n, have := l.batch(conversation.Text), passages.contents[conversation.Text]
-	if n > have.n {
-		return fmt.Errorf("%s %d: each request needs this number of different passages, but the folder has only %d; use a smaller batch", l.Spell.As("datasets.main.prompts.batch_size"), n, have.n)
+	if n > have.len() {
+		return fmt.Errorf("%s %d: each request needs this number of different passages, but the folder has only %d; use a smaller batch", l.Spell.As("datasets.main.prompts.batch_size"), n, have.len())
 	}
 	for i := range draws {
 		draws[i] = append(draws[i], pick{pool: queries, row: uint32(stream.Index(queries.rows)), part: -1})
@@ -182,7 +182,7 @@ func (l *loader) drawPassages(queries, passages *pool, draws [][]pick, stream *r
 			return place
 		}
 		for k := range n {
-			j := k + stream.Index(have.n-k)
+			j := k + stream.Index(have.len()-k)
 			c, _ := have.at(at(j))
 			moved[j] = at(k)
 			draws[i] = append(draws[i], pick{pool: passages, row: c.row, part: int32(c.part), name: true})
@@ -215,7 +215,7 @@ func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *
 			have := p.contents[k.kind]
 			for range l.batch(k.kind) {
 				if have != nil {
-					at, _ := have.at(stream.Index(have.n))
+					at, _ := have.at(stream.Index(have.len()))
 					draws[i] = append(draws[i], pick{pool: p, row: at.row, part: int32(at.part)})
 				}
 			}

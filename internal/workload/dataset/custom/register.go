@@ -24,12 +24,12 @@ func (n *register) number(text string) (number uint32, met bool) {
 	if k := n.index[at]; k > 0 {
 		return k - 1, true
 	}
-	number = uint32(n.keys.n)
+	number = uint32(n.keys.len())
 	n.keys.add(key)
 	n.index[at] = number + 1
-	if n.keys.n > len(n.index)/4*3 {
+	if n.keys.len() > len(n.index)/4*3 {
 		n.index = make([]uint32, 2*len(n.index))
-		for k := range n.keys.n {
+		for k := range n.keys.len() {
 			n.index[n.find(*n.keys.ref(k))] = uint32(k + 1)
 		}
 	}

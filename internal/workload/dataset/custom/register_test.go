@@ -17,7 +17,7 @@ func TestRegister(t *testing.T) {
 		}
 		want[text] = number
 	}
-	if n.keys.n != len(want) || len(want) != 20_011 {
-		t.Errorf("%d names of %d", n.keys.n, len(want))
+	if n.keys.len() != len(want) || len(want) != 20_011 {
+		t.Errorf("%d names of %d", n.keys.len(), len(want))
 	}
 }

@@ -61,8 +61,8 @@ func (x *indexed) rescale(l *loader) error {
 func (x *indexed) plant(r *rescaling) {
 	last, roots := r.FirstID(&r.ids), r.Roots(x.Root)
 	var prefix []int64 // only its length matters here
-	for i := range x.conversations() {
-		for _, row := range x.rowsOf(i) {
+	for i := range x.index.conversations() {
+		for _, row := range x.index.rowsOf(i) {
 			at := int(row)
 			input, _ := r.inputs.at(at)
 			rec := trace.Record{InputLength: int(input)}
@@ -81,14 +81,14 @@ func (x *indexed) plant(r *rescaling) {
 			if want := wanted(&rec, r.block); want != 0 {
 				x.wants.set(at, int32(want), 0)
 			}
-			for slot := x.firstSlot(at); slot < x.firstSlot(at+1); slot++ {
-				if ms := x.time(slot); ms != nil {
-					x.times.set(slot, r.Instant(*ms), math.NaN())
+			for slot := x.index.firstSlot(at); slot < x.index.firstSlot(at+1); slot++ {
+				if ms := x.index.time(slot); ms != nil {
+					x.index.times.set(slot, r.Instant(*ms), math.NaN())
 				}
 			}
 		}
 	}
-	x.shift, r.step = 0, last+1
+	x.index.shift, r.step = 0, last+1
 }
 
 // rescaledEntry rescales a row that was read again.
@@ -110,8 +110,8 @@ func (x *indexed) rescaledEntry(l *loader, row int, e *entry) {
 // claim claims the rescaled ids in the order of the conversations.
 func (x *indexed) claim() {
 	claimed := 0
-	for i := 0; x.made.corpus != nil && i < x.conversations() && claimed < claimedAhead; i++ {
-		for _, row := range x.rowsOf(i) {
+	for i := 0; x.made.corpus != nil && i < x.index.conversations() && claimed < claimedAhead; i++ {
+		for _, row := range x.index.rowsOf(i) {
 			if ids := x.row(int(row)).prompt.HashIDs; ids != nil {
 				x.made.blocks().Claim(ids)
 				claimed += len(ids)

@@ -105,17 +105,17 @@ func (g *instantOrder) note(_ *loader, _ int, e *entry) {
 }
 
 func (g *instantOrder) done(x *indexed, l *loader) *membership {
-	at := func(row uint32) float64 { ms, _ := x.times.at(int(row)); return ms }
-	order := make([]uint32, g.long.n)
+	at := func(row uint32) float64 { ms, _ := x.index.times.at(int(row)); return ms }
+	order := make([]uint32, g.long.len())
 	for row := range order {
 		order[row] = uint32(row)
 	}
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(at(a), at(b)) })
 	if len(order) > 0 {
-		x.shift = at(order[0])
+		x.index.shift = at(order[0])
 	}
 	order = slices.DeleteFunc(order, func(row uint32) bool {
-		ms := at(row) - x.shift
+		ms := at(row) - x.index.shift
 		if l.outside(&ms) {
 			return true
 		}

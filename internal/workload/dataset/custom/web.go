@@ -84,7 +84,7 @@ func (g *graph) number(name string) uint32 {
 
 // add records the session of the next row.
 func (g *graph) add(e *entry) {
-	row := g.nodes.n
+	row := g.nodes.len()
 	if e.ID != "" {
 		switch name := g.named.ref(int(g.number(e.ID))); {
 		case *name == 0:
@@ -93,7 +93,7 @@ func (g *graph) add(e *entry) {
 			g.twice = append(g.twice, [2]int{int(*name - 1), row})
 		}
 	}
-	n := node{links: uint32(g.links.n)}
+	n := node{links: uint32(g.links.len())}
 	for k := range e.Turns {
 		if !e.Turns[k].Silent {
 			n.requests++
@@ -129,7 +129,7 @@ const maxDuplicates = 100
 
 // linksOf returns the range [first, last) of a session's links in the list of all.
 func (w *startGraph) linksOf(row int) (first, last int) {
-	first, last = int(w.nodes.ref(row).links), w.links.n
+	first, last = int(w.nodes.ref(row).links), w.links.len()
 	if next, ok := w.nodes.at(row + 1); ok {
 		last = int(next.links)
 	}
@@ -163,14 +163,14 @@ func (g *graph) order() []uint32 {
 	if g.faults.Count() > 0 {
 		return nil
 	}
-	for i := range g.nodes.n {
+	for i := range g.nodes.len() {
 		if !g.count(i, nil) {
 			return nil
 		}
 	}
-	order := make([]uint32, 0, g.nodes.n)
+	order := make([]uint32, 0, g.nodes.len())
 	for _, started := range []bool{false, true} {
-		for i := range g.nodes.n {
+		for i := range g.nodes.len() {
 			if n := g.nodes.ref(i); n.is&isStarted != 0 == started {
 				n.place = uint32(len(order))
 				order = append(order, uint32(i))
@@ -184,11 +184,11 @@ func (g *graph) order() []uint32 {
 }
 
 // startedCount returns the number of sessions that others start. It is valid after order.
-func (w *startGraph) startedCount() int { return w.nodes.n - w.drawn }
+func (w *startGraph) startedCount() int { return w.nodes.len() - w.drawn }
 
 // each calls f for every link, until there are too many errors. readLink reads the text of the link again.
 func (g *graph) each(f func(k *arc, readLink func() link)) {
-	for row := range g.nodes.n {
+	for row := range g.nodes.len() {
 		first, last := g.linksOf(row)
 		for i := first; i < last && !g.faults.Enough(); i++ {
 			f(g.links.ref(i), func() link { return g.again(row).links[i-first] })
@@ -223,7 +223,7 @@ func (g *graph) connect(k *arc, readLink func() link) {
 
 // forkOf reads the first fork of a session.
 func (g *graph) forkOf(row uint32) (found link) {
-	for parent := range g.nodes.n {
+	for parent := range g.nodes.len() {
 		first, last := g.linksOf(parent)
 		for i := first; i < last; i++ {
 			if k := g.links.ref(i); k.is&(isFork|isKnown) == isFork|isKnown && k.to == row {
