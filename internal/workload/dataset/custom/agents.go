@@ -73,7 +73,7 @@ func (a *Agents) add(t *weka.Trace, where string) bool {
 }
 
 func (a *Agents) enough() bool {
-	return a.next != nil && a.next() || a.l.Entries > 0 && a.set.roots.len() >= a.l.Entries
+	return a.next != nil && a.next() || a.l.Entries > 0 && a.set.roots.Len() >= a.l.Entries
 }
 
 // take adds a trace, unless it is longer than the context of the model.
@@ -133,7 +133,7 @@ const maxPosition = 8 << 10
 
 // Done builds the conversations of all traces. name is the source, for messages.
 func (a *Agents) Done(name string) error {
-	if err := a.tell(name); err != nil || a.l.faults.Count() > 0 || a.set.roots.len() == 0 {
+	if err := a.tell(name); err != nil || a.l.faults.Count() > 0 || a.set.roots.Len() == 0 {
 		return err
 	}
 	a.set.kept.Name, a.set.packed = name, nil
@@ -160,7 +160,7 @@ func (a *Agents) tell(name string) error {
 	if err := errors.Join(a.set.fault, a.places.Close()); err != nil || l.faults.Count() > 0 {
 		return err
 	}
-	if a.set.roots.len() == 0 && a.longer > 0 {
+	if a.set.roots.Len() == 0 && a.longer > 0 {
 		return dataset.Nothing("%s: none of the %d traces fits into %s %d (tokens); the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
 	}
 	for _, note := range []struct {

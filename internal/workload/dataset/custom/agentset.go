@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/base/rng"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/synth"
 	"aiperf/internal/workload/dataset/weka"
 )
@@ -20,10 +21,10 @@ type agentSet struct {
 
 	mu      sync.RWMutex // guards the fields below, except packed and fault: only the adding goroutine uses these
 	kept    boundedfile.SpooledBytes
-	ends    column[int64]  // end offset of each session in kept
-	roots   column[uint32] // main sessions of traces
-	started column[uint32] // sessions started by main sessions
-	starts  column[start]  // start of each started session
+	ends    rowstore.Column[int64]  // end offset of each session in kept
+	roots   rowstore.Column[uint32] // main sessions of traces
+	started rowstore.Column[uint32] // sessions started by main sessions
+	starts  rowstore.Column[start]  // start of each started session
 	packed  []byte
 	fault   error
 
@@ -55,12 +56,12 @@ func (a *agentSet) put(list []weka.Session) {
 	for i := range list {
 		s := &list[i]
 		if i == 0 {
-			a.roots.add(uint32(a.ends.len()))
+			a.roots.Add(uint32(a.ends.Len()))
 		} else {
-			a.started.add(uint32(a.ends.len()))
-			a.starts.add(start{uint32(s.Parent), uint32(s.Join), s.Before})
+			a.started.Add(uint32(a.ends.Len()))
+			a.starts.Add(start{uint32(s.Parent), uint32(s.Join), s.Before})
 		}
-		a.ends.add(from + int64(lengths[i]))
+		a.ends.Add(from + int64(lengths[i]))
 		a.note(s, min(i, 1))
 	}
 }
@@ -81,7 +82,7 @@ func (a *agentSet) note(s *weka.Session, kind int) {
 func (a *agentSet) tell(info *dataset.Info) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	info.Started, info.Turns, info.Timestamps, info.Delays = a.started.len(), a.turns, a.timed, a.delayed
+	info.Started, info.Turns, info.Timestamps, info.Delays = a.started.Len(), a.turns, a.timed, a.delayed
 	if info.UntimedOrigin = a.untimed[0]; info.UntimedOrigin == "" {
 		info.UntimedOrigin = a.untimed[1]
 	}
@@ -90,17 +91,17 @@ func (a *agentSet) tell(info *dataset.Info) {
 func (a *agentSet) drawn() int {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	return a.roots.len()
+	return a.roots.Len()
 }
 
 // find returns the session of conversation i and the trace that it belongs to. The caller holds mu.
 func (a *agentSet) find(i int) (session uint32, trace int) {
 	if i < dataset.FirstStarted {
-		session, _ = a.roots.at(i)
+		session, _ = a.roots.At(i)
 		return session, i
 	}
 	i -= dataset.FirstStarted
-	session, _ = a.started.at(i)
+	session, _ = a.started.At(i)
 	return session, int(session) - i - 1 // i of the earlier sessions are started ones; the others are main sessions, one per trace
 }
 
@@ -108,9 +109,9 @@ func (a *agentSet) find(i int) (session uint32, trace int) {
 func (a *agentSet) bytes(session uint32, most int64) []byte {
 	from := int64(0)
 	if session > 0 {
-		from, _ = a.ends.at(int(session) - 1)
+		from, _ = a.ends.At(int(session) - 1)
 	}
-	to, _ := a.ends.at(int(session))
+	to, _ := a.ends.At(int(session))
 	b := make([]byte, min(most, to-from))
 	if _, err := a.kept.ReadAt(b, from); err != nil {
 		panic(changed(a.kept.Name, err))
@@ -141,20 +142,20 @@ func (a *agentSet) id(i int) string {
 
 // branches calls add for every session that a turn of the main session starts. The caller holds mu.
 func (a *agentSet) branches(trace int, add func(turn int, b conversation.Branch)) {
-	own, _ := a.roots.at(trace)
-	end, ok := a.roots.at(trace + 1)
+	own, _ := a.roots.At(trace)
+	end, ok := a.roots.At(trace + 1)
 	if !ok {
-		end = uint32(a.ends.len())
+		end = uint32(a.ends.Len())
 	}
 	for i := int(own) - trace; i < int(end)-trace-1; i++ {
-		s, _ := a.starts.at(i)
+		s, _ := a.starts.At(i)
 		add(int(s.turn), conversation.Branch{Conversation: dataset.FirstStarted + i, Join: int(s.join), Before: s.before})
 	}
 }
 
 // followed returns the turns that had been answered before a turn of this trace. The caller holds mu.
 func (a *agentSet) followed(trace int, after []weka.Place) (list []conversation.TurnRef) {
-	own, _ := a.roots.at(trace)
+	own, _ := a.roots.At(trace)
 	for _, p := range after {
 		at := trace
 		if p.Session > 0 {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/trace"
 )
 
@@ -38,7 +39,7 @@ func readBailian(l *loader, path string) error {
 		c := l.raisedChat(r)
 		if l.Limits.Take(&c.Record, &l.set.info) {
 			records = append(records, c.Record)
-			g.chats.add(c.chat)
+			g.chats.Add(c.chat)
 		}
 	})
 	l.warnRaised()
@@ -47,8 +48,8 @@ func readBailian(l *loader, path string) error {
 	}
 	m := g.order()
 	ordered := make([]trace.Record, 0, len(records))
-	for i, id := range m.ids {
-		for _, row := range m.rowsOf(i) {
+	for i, id := range m.IDs {
+		for _, row := range m.RowsOf(i) {
 			rec := records[row]
 			rec.Session = strconv.FormatInt(id, 10)
 			ordered = append(ordered, rec)
@@ -87,20 +88,20 @@ func (l *loader) warnRaised() {
 }
 
 // chatGrouper groups rows into sessions by the first ancestor of their chats.
-type chatGrouper struct{ chats column[chat] }
+type chatGrouper struct{ chats rowstore.Column[chat] }
 
-func (g *chatGrouper) note(_ *loader, _ int, e *entry) { g.chats.add(e.chat) }
+func (g *chatGrouper) note(_ *loader, _ int, e *entry) { g.chats.Add(e.chat) }
 
-func (g *chatGrouper) done(_ *indexed, l *loader) *membership {
+func (g *chatGrouper) done(_ *indexed, l *loader) *rowstore.Grouping {
 	l.warnRaised()
 	return g.order()
 }
 
 // order lists the sessions in the order of their first rows. The rows of a session are sorted by turn.
-func (g *chatGrouper) order() *membership {
+func (g *chatGrouper) order() *rowstore.Grouping {
 	sessions := map[int64]int{}
 	var ids []int64
-	of := make([]uint32, g.chats.len())
+	of := make([]uint32, g.chats.Len())
 	for row, root := range g.roots() {
 		at, known := sessions[root]
 		if !known {
@@ -110,24 +111,24 @@ func (g *chatGrouper) order() *membership {
 		}
 		of[row] = uint32(at)
 	}
-	m := groups(len(ids), g.chats.len(), func(row int) int { return int(of[row]) })
-	m.ids = ids
-	turn := func(row uint32) int32 { c, _ := g.chats.at(int(row)); return c.turn }
+	m := rowstore.GroupRows(len(ids), g.chats.Len(), func(row int) int { return int(of[row]) })
+	m.IDs = ids
+	turn := func(row uint32) int32 { c, _ := g.chats.At(int(row)); return c.turn }
 	for i := range ids {
-		slices.SortStableFunc(m.rowsOf(i), func(a, b uint32) int { return cmp.Compare(turn(a), turn(b)) })
+		slices.SortStableFunc(m.RowsOf(i), func(a, b uint32) int { return cmp.Compare(turn(a), turn(b)) })
 	}
 	return m
 }
 
 // roots returns the first ancestor of every row's chat. The search ends at a parent that is -1, missing or already visited.
 func (g *chatGrouper) roots() []int64 {
-	f := &family{chats: &g.chats, rows: make([]uint32, g.chats.len())}
+	f := &family{chats: &g.chats, rows: make([]uint32, g.chats.Len())}
 	for row := range f.rows {
 		f.rows[row] = uint32(row)
 	}
 	slices.SortStableFunc(f.rows, func(a, b uint32) int { return cmp.Compare(f.id(a), f.id(b)) })
 	f.known, f.root = make([]bool, len(f.rows)), make([]int64, len(f.rows))
-	roots := make([]int64, g.chats.len())
+	roots := make([]int64, g.chats.Len())
 	for row := range roots {
 		roots[row] = f.rootOf(uint32(row))
 	}
@@ -136,13 +137,13 @@ func (g *chatGrouper) roots() []int64 {
 
 // family finds chats by their ids.
 type family struct {
-	chats *column[chat]
+	chats *rowstore.Column[chat]
 	rows  []uint32 // sorted by id; of rows with the same id the last one is the chat
 	known []bool   // by index in rows
 	root  []int64  // root of each known chat
 }
 
-func (f *family) id(row uint32) int64 { c, _ := f.chats.at(int(row)); return c.id }
+func (f *family) id(row uint32) int64 { c, _ := f.chats.At(int(row)); return c.id }
 
 // place returns the index of a chat in rows.
 func (f *family) place(id int64) (at int, ok bool) {
@@ -153,7 +154,7 @@ func (f *family) place(id int64) (at int, ok bool) {
 func (f *family) rootOf(row uint32) int64 {
 	var line []int // indexes of the chats on the way to the root
 	seen := map[int64]bool{}
-	c, _ := f.chats.at(int(row))
+	c, _ := f.chats.At(int(row))
 	root := c.id
 	for {
 		at, _ := f.place(root)
@@ -174,7 +175,7 @@ func (f *family) rootOf(row uint32) int64 {
 			return root
 		}
 		root = c.parent
-		c, _ = f.chats.at(int(f.rows[next]))
+		c, _ = f.chats.At(int(f.rows[next]))
 	}
 	for _, at := range line {
 		f.known[at], f.root[at] = true, root

@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/trace"
 )
 
@@ -126,11 +127,11 @@ func (s *burstSupply) each(l *loader, take func(rows.Line, *entry), more func() 
 	return err
 }
 
-func (s *burstSupply) again(l *loader, at run, skip int) (e entry, err error) {
+func (s *burstSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
 	t := burstTable{path: s.table.path, columns: s.table.columns}
-	err = t.records(s.file.From(at.offset), false, func(from rows.Line, rec trace.Record) bool {
+	err = t.records(s.file.From(at.Offset), false, func(from rows.Line, rec trace.Record) bool {
 		if skip--; skip < 0 {
-			rec.Where = fmt.Sprintf("%s:%d", t.path, int(at.line)+from.Number-t.first)
+			rec.Where = fmt.Sprintf("%s:%d", t.path, int(at.Line)+from.Number-t.first)
 			e = l.recordEntry(rec, MooncakeBlock)
 		}
 		return skip >= 0

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 // callLayout: a table can only be read from start to end. Its rows are copied to a temporary file, where each one can be read again.
@@ -84,9 +85,9 @@ func (s *callSupply) put(c *call) error {
 // errCall reports a malformed call in the temporary file.
 var errCall = errors.New("no call")
 
-func (s *callSupply) again(l *loader, at run, skip int) (e entry, err error) {
+func (s *callSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
 	var size [4]byte
-	for offset := at.offset; ; skip-- {
+	for offset := at.Offset; ; skip-- {
 		if _, err := s.kept.ReadAt(size[:], offset); err != nil {
 			return e, err
 		}
@@ -146,8 +147,8 @@ func (s *callSupply) Close() error { return s.kept.Close() }
 type callGrouper struct {
 	known    map[[2]uint64]uint32 // session numbers from 1, by two hashes of the session id
 	seeds    [2]maphash.Seed
-	of       column[uint32]  // session of every row; 0 = none
-	services column[float64] // ms; used for a closed loop
+	of       rowstore.Column[uint32]  // session of every row; 0 = none
+	services rowstore.Column[float64] // ms; used for a closed loop
 }
 
 func (g *callGrouper) note(l *loader, _ int, e *entry) {
@@ -159,30 +160,30 @@ func (g *callGrouper) note(l *loader, _ int, e *entry) {
 			g.known[key] = session
 		}
 	}
-	g.of.add(session)
+	g.of.Add(session)
 	if l.Columnar.ClosedLoop {
-		g.services.add(e.service)
+		g.services.Add(e.service)
 	}
 }
 
-func (g *callGrouper) done(x *indexed, l *loader) *membership {
+func (g *callGrouper) done(x *indexed, l *loader) *rowstore.Grouping {
 	sessions := len(g.known)
 	g.known = nil
 	x.retimed = true
-	order := make([]uint32, g.of.len())
+	order := make([]uint32, g.of.Len())
 	for row := range order {
 		order[row] = uint32(row)
 	}
-	at := func(row uint32) float64 { ms, _ := x.index.times.at(int(row)); return ms }
+	at := func(row uint32) float64 { ms, _ := x.index.Times.At(int(row)); return ms }
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(at(a), at(b)) })
 	closed := l.Columnar.ClosedLoop
 	if !closed {
 		x.capGaps(order)
 	}
-	var m *membership
+	var m *rowstore.Grouping
 	if l.Columnar.Strict && !closed {
-		m = each(order)
-		m.parts = g.parts(order, sessions)
+		m = rowstore.EachRow(order)
+		m.Parts = g.parts(order, sessions)
 	} else {
 		m = g.sessions(order, sessions)
 	}
@@ -197,7 +198,7 @@ func (g *callGrouper) done(x *indexed, l *loader) *membership {
 func (g *callGrouper) parts(order []uint32, sessions int) []uint32 {
 	next, parts := make([]uint32, sessions+1), make([]uint32, len(order))
 	for i, row := range order {
-		if session, _ := g.of.at(int(row)); session > 0 {
+		if session, _ := g.of.At(int(row)); session > 0 {
 			parts[i] = next[session]
 			next[session]++
 		}
@@ -206,11 +207,11 @@ func (g *callGrouper) parts(order []uint32, sessions int) []uint32 {
 }
 
 // sessions groups rows by session, in the order of the first rows.
-func (g *callGrouper) sessions(order []uint32, sessions int) *membership {
+func (g *callGrouper) sessions(order []uint32, sessions int) *rowstore.Grouping {
 	met, n := make([]uint32, sessions+1), 0 // number of the conversation of each session, from 1; 0 = none yet
 	of := make([]uint32, len(order))
 	for i, row := range order {
-		session, _ := g.of.at(int(row))
+		session, _ := g.of.At(int(row))
 		switch {
 		case session > 0 && met[session] > 0:
 			of[i] = met[session] - 1
@@ -221,42 +222,42 @@ func (g *callGrouper) sessions(order []uint32, sessions int) *membership {
 		of[i] = uint32(n)
 		n++
 	}
-	m := groups(n, len(order), func(i int) int { return int(of[i]) })
-	for i, at := range m.rows {
-		m.rows[i] = order[at]
+	m := rowstore.GroupRows(n, len(order), func(i int) int { return int(of[i]) })
+	for i, at := range m.Rows {
+		m.Rows[i] = order[at]
 	}
 	return m
 }
 
 // bare counts, for every conversation, the earlier ones without an id. It returns the number of conversations with an id.
-func (g *callGrouper) bare(m *membership) (own int) {
-	bare := make([]uint32, m.len())
+func (g *callGrouper) bare(m *rowstore.Grouping) (own int) {
+	bare := make([]uint32, m.Len())
 	none := uint32(0)
 	for i := range bare {
 		bare[i] = none
-		if session, _ := g.of.at(int(m.rowsOf(i)[0])); session == 0 {
+		if session, _ := g.of.At(int(m.RowsOf(i)[0])); session == 0 {
 			none++
 		}
 	}
 	if none > 0 && int(none) < len(bare) {
-		m.bare = bare
+		m.Unnamed = bare
 	}
 	return len(bare) - int(none)
 }
 
 // wait makes the later calls of a session wait for the previous answer, then for the user's recorded pause.
-func (g *callGrouper) wait(x *indexed, m *membership) {
-	firsts := make([]uint32, m.len())
+func (g *callGrouper) wait(x *indexed, m *rowstore.Grouping) {
+	firsts := make([]uint32, m.Len())
 	for i := range firsts {
-		list := m.rowsOf(i)
+		list := m.RowsOf(i)
 		firsts[i] = list[0]
-		last, _ := x.index.times.at(int(list[0]))
+		last, _ := x.index.Times.At(int(list[0]))
 		for k, row := range list[1:] {
-			at, _ := x.index.times.at(int(row))
-			service, _ := g.services.at(int(list[k]))
+			at, _ := x.index.Times.At(int(row))
+			service, _ := g.services.At(int(list[k]))
 			pause := max(0, at-last-service)
-			x.index.delays.set(int(row), *delay(&pause, x.DelayRatio, x.DelayCap), math.NaN())
-			x.index.times.set(int(row), math.NaN(), math.NaN())
+			x.index.Delays.Set(int(row), *delay(&pause, x.DelayRatio, x.DelayCap), math.NaN())
+			x.index.Times.Set(int(row), math.NaN(), math.NaN())
 			last = at
 		}
 	}
@@ -269,12 +270,12 @@ func (x *indexed) capGaps(order []uint32) {
 	if limit == nil || len(order) == 0 {
 		return
 	}
-	old, _ := x.index.times.at(int(order[0]))
+	old, _ := x.index.Times.At(int(order[0]))
 	now := old
 	for _, row := range order[1:] {
-		at, _ := x.index.times.at(int(row))
+		at, _ := x.index.Times.At(int(row))
 		now += min(at-old, *limit)
 		old = at
-		x.index.times.set(int(row), now, math.NaN())
+		x.index.Times.Set(int(row), now, math.NaN())
 	}
 }

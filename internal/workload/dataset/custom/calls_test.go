@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 // TestCallsAreWrittenDown checks that the texts of calls can be read in any order and take hardly any memory.
@@ -34,7 +35,7 @@ func TestCallsAreWrittenDown(t *testing.T) {
 	}
 	for i := count - 1; i >= 0; i-- {
 		skip := i % 3
-		e, err := s.again(l, run{offset: list[i-skip]}, skip)
+		e, err := s.again(l, rowstore.Run{Offset: list[i-skip]}, skip)
 		if err != nil || e.ID != "s" || e.Turns[0].Parts[0].Text != text(i) || string(e.Turns[0].ExtraBody) != `{"min_tokens":0,"a":`+text(i)[:i]+"}" ||
 			e.Turns[0].Origin != rowOf("x", i) {
 			t.Errorf("call %d: %.200v %v", i, e, err)

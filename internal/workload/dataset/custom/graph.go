@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/base/rng"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/trace"
 )
 
@@ -76,13 +77,13 @@ func (g *byGraph) note(l *loader, _ int, e *entry) {
 	g.add(e)
 }
 
-func (g *byGraph) done(x *indexed, l *loader) *membership {
+func (g *byGraph) done(x *indexed, l *loader) *rowstore.Grouping {
 	g.again = x.row
 	order := g.order()
 	l.set.info.Started = g.startedCount()
 	x.branches = &g.startGraph
 	x.own = len(order)
-	return each(order)
+	return rowstore.EachRow(order)
 }
 
 // sessionRow is the state of parsing a row as a session.

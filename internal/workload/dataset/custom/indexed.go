@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/synth"
 	"aiperf/internal/workload/dataset/trace"
 )
@@ -41,9 +42,9 @@ type indexed struct {
 	grew *sync.Cond   // signals new rows or the end; uses the read lock of mu
 	info dataset.Info
 
-	index   index
-	prompts column[int32] // by row: index in the sequence; -1 = none; shorter = no further row has one
-	wants   column[int32] // by row: prompt tokens; below 0 = they follow blocks; used until all rows are read
+	index   rowstore.Index
+	prompts rowstore.Column[int32] // by row: index in the sequence; -1 = none; shorter = no further row has one
+	wants   rowstore.Column[int32] // by row: prompt tokens; below 0 = they follow blocks; used until all rows are read
 
 	branches *startGraph // conversations that others start; nil = none
 	rescaled *rescaling  // nil = rows are sent as recorded
@@ -77,10 +78,10 @@ type startedConversation struct {
 // row reads a row again.
 func (x *indexed) row(row int) entry {
 	x.mu.RLock()
-	at, info := x.index.run(row), x.info
+	at, info := x.index.Run(row), x.info
 	x.mu.RUnlock()
 	l := reread(x.Options, info, x.media)
-	e, err := x.from.again(l, at, row-int(at.row))
+	e, err := x.from.again(l, at, row-int(at.Row))
 	if err != nil {
 		panic(changed(x.path, err))
 	}
@@ -102,7 +103,7 @@ func (x *indexed) Len() int {
 }
 
 // drawn returns the number of conversations so far that can be drawn. The caller holds mu.
-func (x *indexed) drawn() int { return x.index.conversations() - x.info.Started }
+func (x *indexed) drawn() int { return x.index.Conversations() - x.info.Started }
 
 // Info describes the dataset, as far as it was read.
 func (x *indexed) Info() dataset.Info {
@@ -123,12 +124,12 @@ func (x *indexed) Inexact() int {
 func (x *indexed) Timings(i int) []dataset.Timing {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	list := x.index.rowsOf(dataset.Position(i, x.drawn()))
-	slots := x.index.slotsOf(list)
+	list := x.index.RowsOf(dataset.Position(i, x.drawn()))
+	slots := x.index.Slots(list)
 	out := make([]dataset.Timing, len(slots))
 	for k, slot := range slots {
-		m := x.index.mark(slot)
-		out[k] = dataset.Timing{Timestamp: x.index.time(slot), Delay: x.index.delay(slot), Silent: m&isSilent != 0}
+		m := x.index.Mark(slot)
+		out[k] = dataset.Timing{Timestamp: x.index.Time(slot), Delay: x.index.Delay(slot), Silent: m&rowstore.IsSilent != 0}
 	}
 	if x.branches != nil {
 		for s := range x.branches.started(int(list[0])) {
@@ -142,14 +143,14 @@ func (x *indexed) Timings(i int) []dataset.Timing {
 func (x *indexed) ID(i int) string {
 	x.mu.RLock()
 	i = dataset.Position(i, x.drawn())
-	row, own, id := int(x.index.rowsOf(i)[0]), x.own > 0, x.index.givenID(x.Root, i)
+	row, own, id := int(x.index.RowsOf(i)[0]), x.own > 0, x.index.DefaultID(x.Root, i)
 	x.mu.RUnlock()
 	if own {
 		if e := x.row(row); e.ID != "" {
 			id = e.ID
 		}
 	}
-	return x.index.part(i, id)
+	return x.index.PartID(i, id)
 }
 
 // Conversation returns conversation i.
@@ -174,7 +175,7 @@ func (x *indexed) prompt(row int, p *trace.Record) string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	in := -1
-	if n, ok := x.prompts.at(row); ok {
+	if n, ok := x.prompts.At(row); ok {
 		in = int(n)
 	}
 	return x.made.text(promptSource{sequence: in, ids: p.HashIDs, length: p.InputLength})
@@ -200,8 +201,8 @@ type numbered struct {
 func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	x.mu.RLock()
 	i = dataset.Position(i, x.drawn())
-	list := x.index.rowsOf(i)
-	slots := x.index.slotsOf(list)
+	list := x.index.RowsOf(i)
+	slots := x.index.Slots(list)
 	x.mu.RUnlock()
 	parts := make([]numbered, len(list))
 	for k, row := range list {
@@ -215,9 +216,9 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	if c.ID == "" {
-		c.ID = x.index.givenID(x.Root, i)
+		c.ID = x.index.DefaultID(x.Root, i)
 	}
-	c.ID = x.index.part(i, c.ID)
+	c.ID = x.index.PartID(i, c.ID)
 	if x.format.join != nil {
 		x.format.join(&x.Options, &c)
 	}
@@ -238,14 +239,14 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 
 // complete sets the fields of a turn that its row does not give.
 func (x *indexed) complete(t *conversation.Turn, slot int) {
-	if x.index.shift != 0 || x.rescaled != nil || x.retimed {
-		t.Timestamp = x.index.time(slot)
+	if x.index.Shift != 0 || x.rescaled != nil || x.retimed {
+		t.Timestamp = x.index.Time(slot)
 	}
 	if x.retimed {
-		t.Delay = x.index.delay(slot)
+		t.Delay = x.index.Delay(slot)
 	}
 	if t.Model == "" {
-		model, _ := x.index.models.at(slot)
+		model, _ := x.index.Models.At(slot)
 		t.Model = x.Assignment.Models[model]
 	}
 	if t.MaxTokens != nil || t.RawPayload != nil {
@@ -257,7 +258,7 @@ func (x *indexed) complete(t *conversation.Turn, slot int) {
 		n := osl.Mean
 		t.MaxTokens = &n
 	default:
-		if n, _ := x.index.lengths.at(slot); n > 0 {
+		if n, _ := x.index.Lengths.At(slot); n > 0 {
 			length := int(n)
 			t.MaxTokens = &length
 		}
@@ -276,7 +277,7 @@ func (x *indexed) surround(l *loader) error {
 		if l.Context.SharedSystem > 0 {
 			x.system = texts.Text(0)
 		}
-		for i := 0; l.Context.User > 0 && i < x.index.conversations(); i++ {
+		for i := 0; l.Context.User > 0 && i < x.index.Conversations(); i++ {
 			if n := texts.Add(l.Context.User, synth.NoPrefix); i == 0 {
 				x.users = n
 			}
@@ -295,9 +296,9 @@ func (x *indexed) surround(l *loader) error {
 func (x *indexed) body() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for i := range x.index.conversations() {
-		row := int(x.index.rowsOf(i)[0])
-		if m := x.index.mark(x.index.firstSlot(row)); m&isBody != 0 {
+	for i := range x.index.Conversations() {
+		row := int(x.index.RowsOf(i)[0])
+		if m := x.index.Mark(x.index.FirstSlot(row)); m&rowstore.IsBody != 0 {
 			return row
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/synth"
 	"aiperf/internal/workload/dataset/trace"
 )
@@ -126,7 +127,7 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 			return
 		}
 		if e.left {
-			x.index.skipRow()
+			x.index.SkipRow()
 			over = x.afterWindow(e)
 			return
 		}
@@ -143,7 +144,7 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 		if fault == nil {
 			x.take(l, at, e, assign)
 			if !x.early {
-				gather.note(l, x.index.rowCount()-1, e)
+				gather.note(l, x.index.RowCount()-1, e)
 			}
 		}
 		if fault == nil {
@@ -174,7 +175,7 @@ func (x *indexed) finish(l *loader, fault error) error {
 	switch {
 	case l.faults.Count() > 0:
 		return l.faults.Err()
-	case fault == nil && x.index.rowCount() == 0:
+	case fault == nil && x.index.RowCount() == 0:
 		return l.nothingLeft(x.path)
 	}
 	return fault
@@ -182,11 +183,11 @@ func (x *indexed) finish(l *loader, fault error) error {
 
 // settle groups the rows after all were read, and plans the conversations in their order.
 func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) error {
-	x.index.members = gather.done(x, l)
+	x.index.Grouping = gather.done(x, l)
 	if err := l.faults.Err(); err != nil {
 		return err
 	}
-	if x.index.conversations() == 0 {
+	if x.index.Conversations() == 0 {
 		return l.nothingLeft(x.path)
 	}
 	if x.rescaled != nil {
@@ -194,11 +195,11 @@ func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) er
 			return err
 		}
 	}
-	for i := range x.index.conversations() {
-		list := x.index.rowsOf(i)
+	for i := range x.index.Conversations() {
+		list := x.index.RowsOf(i)
 		x.plan(l, list, assign, func(row uint32) string { return x.row(int(row)).Turns[0].Origin })
 		for k, row := range list {
-			want, _ := x.wants.at(int(row))
+			want, _ := x.wants.At(int(row))
 			if k == 0 && want != 0 && x.Marker != nil {
 				e := x.row(int(row))
 				x.leaveRoom(&e.prompt, e.block)
@@ -207,7 +208,7 @@ func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) er
 			x.request(int(row), int(want))
 		}
 	}
-	x.wants = column[int32]{}
+	x.wants = rowstore.Column[int32]{}
 	if x.rescaled != nil {
 		x.claim()
 	}
@@ -233,7 +234,7 @@ func (x *indexed) rejectLate(e *entry, where string) error {
 		return nil
 	}
 	at := e.Turns[0].Timestamp
-	switch first := x.index.rowCount() == 0; {
+	switch first := x.index.RowCount() == 0; {
 	case e.ID != "" && !x.format.sessions && first:
 		return errSessions
 	case e.ID != "" && !x.format.sessions:
@@ -253,12 +254,12 @@ func (x *indexed) rejectLate(e *entry, where string) error {
 func (x *indexed) awaitDemand(l *loader) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.index.rowCount() <= 1 {
+	if x.index.RowCount() <= 1 {
 		if x.info = l.set.info; l.unknown != "" {
 			x.info.Warnings = append(slices.Clone(x.info.Warnings), l.unknown)
 		}
 	}
-	for !x.whole && x.fault == nil && x.index.rowCount() >= x.asked+readAhead {
+	for !x.whole && x.fault == nil && x.index.RowCount() >= x.asked+readAhead {
 		x.gate.Wait()
 	}
 	return x.fault == nil && (x.whole || l.faults.Count() == 0)
@@ -277,7 +278,7 @@ func (x *indexed) Reach(i int) (bool, error) {
 	x.ask(i+1, false)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for !x.ended && (!x.early || x.index.rowCount() <= i) {
+	for !x.ended && (!x.early || x.index.RowCount() <= i) {
 		x.grew.Wait()
 	}
 	if (x.early || x.fault == nil) && x.drawn() > i {
@@ -319,16 +320,16 @@ func (x *indexed) Close() error {
 func (x *indexed) take(l *loader, at rows.Line, e *entry, assign *dataset.Assigner) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	row := x.index.rowCount()
+	row := x.index.RowCount()
 	l.set.info.LongRows = l.set.info.LongRows || e.size > longRow
-	x.index.addRow(at, e.Turns, markOf)
+	x.index.AddRow(at, e.Turns, markOf)
 	if x.early { // each row is a conversation; otherwise the first row of a conversation is only known at the end
 		x.leaveRoom(&e.prompt, e.block)
 	}
 	want := wanted(&e.prompt, e.block)
 	if !x.early {
 		if want != 0 && x.rescaled == nil {
-			x.wants.set(row, int32(want), 0)
+			x.wants.Set(row, int32(want), 0)
 		}
 		return
 	}
@@ -351,31 +352,31 @@ func wanted(rec *trace.Record, block int) int {
 func (x *indexed) request(row, want int) {
 	switch {
 	case want > 0:
-		x.prompts.set(row, int32(x.made.texts.Add(want, synth.NoPrefix)), -1)
+		x.prompts.Set(row, int32(x.made.texts.Add(want, synth.NoPrefix)), -1)
 	case want < 0:
-		x.prompts.set(row, int32(x.made.texts.AddLoose(-want)), -1)
+		x.prompts.Set(row, int32(x.made.texts.AddLoose(-want)), -1)
 	}
 }
 
 // markOf returns the flags of a turn.
-func markOf(t *conversation.Turn) (m mark) {
+func markOf(t *conversation.Turn) (m rowstore.Mark) {
 	if t.Model != "" {
-		m |= hasModel
+		m |= rowstore.HasModel
 	}
 	if t.MaxTokens != nil {
-		m |= hasLength
+		m |= rowstore.HasLength
 	}
 	if t.RawPayload != nil {
-		m |= isBody
+		m |= rowstore.IsBody
 	}
 	if t.Role == "system" {
-		m |= isSystem
+		m |= rowstore.IsSystem
 	}
 	if t.Silent {
-		m |= isSilent
+		m |= rowstore.IsSilent
 	}
-	if m&isSystem != 0 && liftable(t) != "" {
-		m |= mayLift
+	if m&rowstore.IsSystem != 0 && liftable(t) != "" {
+		m |= rowstore.MayHoist
 	}
 	return m
 }
@@ -384,32 +385,32 @@ func markOf(t *conversation.Turn) (m mark) {
 func (x *indexed) plan(l *loader, list []uint32, assign *dataset.Assigner, origin func(row uint32) string) {
 	info := &l.set.info
 	if x.format.lifts && x.HoistSystem {
-		x.index.lift(list)
+		x.index.Hoist(list)
 	}
-	slots := x.index.slotsOf(list)
+	slots := x.index.Slots(list)
 	if x.PayloadRows {
-		x.index.delayNext(slots)
+		x.index.MoveDelays(slots)
 	}
-	if info.UntimedOrigin == "" && x.index.time(slots[0]) == nil {
+	if info.UntimedOrigin == "" && x.index.Time(slots[0]) == nil {
 		for k, row := range list {
-			if k+1 == len(list) || slots[0] < x.index.firstSlot(int(row)+1) {
+			if k+1 == len(list) || slots[0] < x.index.FirstSlot(int(row)+1) {
 				info.UntimedOrigin = origin(row)
 				break
 			}
 		}
 	}
 	for k, slot := range slots {
-		info.Timestamps = info.Timestamps || x.index.time(slot) != nil
-		info.Delays = info.Delays || k > 0 && x.index.delay(slot) != nil
-		m := x.index.mark(slot)
-		if m&hasModel == 0 {
+		info.Timestamps = info.Timestamps || x.index.Time(slot) != nil
+		info.Delays = info.Delays || k > 0 && x.index.Delay(slot) != nil
+		m := x.index.Mark(slot)
+		if m&rowstore.HasModel == 0 {
 			if model := assign.Model(); model > 0 {
-				x.index.models.set(slot, uint16(model), 0)
+				x.index.Models.Set(slot, uint16(model), 0)
 			}
 		}
-		if m&hasLength == 0 {
-			if n := assign.MaxTokens(); n > 0 && m&isBody == 0 && !assign.OSL.Fixed() {
-				x.index.lengths.set(slot, uint32(n), 0)
+		if m&rowstore.HasLength == 0 {
+			if n := assign.MaxTokens(); n > 0 && m&rowstore.IsBody == 0 && !assign.OSL.Fixed() {
+				x.index.Lengths.Set(slot, uint32(n), 0)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 // inputsReader parses an inputs.json: one JSON value that may be far larger than memory. It reads one session at a time.
@@ -217,8 +218,8 @@ func (s *inputsSupply) each(l *loader, take func(rows.Line, *entry), more func()
 }
 
 // again reads a session. It counts lines and list positions from the first session of the run.
-func (s *inputsSupply) again(l *loader, at run, skip int) (e entry, err error) {
-	lines := &lineCounter{from: s.file.From(at.offset), line: int(at.line)}
+func (s *inputsSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
+	lines := &lineCounter{from: s.file.From(at.Offset), line: int(at.Line)}
 	in := bufio.NewReader(lines)
 	passed := int64(0) // bytes before the input of the current decoder
 	for n := 0; ; n++ {
@@ -228,9 +229,9 @@ func (s *inputsSupply) again(l *loader, at run, skip int) (e entry, err error) {
 			return e, err
 		}
 		from := passed + r.InputOffset() - int64(len(raw))
-		place := rows.Line{Path: s.file.Path, Number: lines.at(from), Offset: at.offset + from}
+		place := rows.Line{Path: s.file.Path, Number: lines.at(from), Offset: at.Offset + from}
 		if n == skip {
-			e, _ = l.inputs(place, int(at.row)+n, raw)
+			e, _ = l.inputs(place, int(at.Row)+n, raw)
 			return e, l.faults.Err()
 		}
 		// the next session follows a comma, which the decoder would reject

@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 // defaultDraws is the default number of conversations drawn from pools.
@@ -169,8 +170,8 @@ func (l *loader) rankingPools(list []*pool) (queries, passages *pool) {
 // drawPassages adds a query and a batch of different passages to every turn, like GenAI-Perf.
 func (l *loader) drawPassages(queries, passages *pool, draws [][]pick, stream *rng.Stream) error {
 	n, have := l.batch(conversation.Text), passages.contents[conversation.Text]
-	if n > have.len() {
-		return fmt.Errorf("%s %d: each request needs this number of different passages, but the folder has only %d; use a smaller batch", l.Spell.As("datasets.main.prompts.batch_size"), n, have.len())
+	if n > have.Len() {
+		return fmt.Errorf("%s %d: each request needs this number of different passages, but the folder has only %d; use a smaller batch", l.Spell.As("datasets.main.prompts.batch_size"), n, have.Len())
 	}
 	for i := range draws {
 		draws[i] = append(draws[i], pick{pool: queries, row: uint32(stream.Index(queries.rows)), part: -1})
@@ -182,8 +183,8 @@ func (l *loader) drawPassages(queries, passages *pool, draws [][]pick, stream *r
 			return place
 		}
 		for k := range n {
-			j := k + stream.Index(have.len()-k)
-			c, _ := have.at(at(j))
+			j := k + stream.Index(have.Len()-k)
+			c, _ := have.At(at(j))
 			moved[j] = at(k)
 			draws[i] = append(draws[i], pick{pool: passages, row: c.row, part: int32(c.part), name: true})
 		}
@@ -215,7 +216,7 @@ func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *
 			have := p.contents[k.kind]
 			for range l.batch(k.kind) {
 				if have != nil {
-					at, _ := have.at(stream.Index(have.len()))
+					at, _ := have.At(stream.Index(have.Len()))
 					draws[i] = append(draws[i], pick{pool: p, row: at.row, part: int32(at.part)})
 				}
 			}
@@ -236,13 +237,13 @@ type pool struct {
 	loader   *loader
 	name     string // name of the file
 	rows     int
-	named    string                                 // position of the first row whose contents have names or ids; "" = none
-	contents map[conversation.Kind]*column[content] // by kind; the columns are empty if whole rows are drawn
+	named    string                                          // position of the first row whose contents have names or ids; "" = none
+	contents map[conversation.Kind]*rowstore.Column[content] // by kind; the columns are empty if whole rows are drawn
 	batches  bool
 
 	turns  []conversation.Turn
 	from   supply
-	places rowOffsets
+	places rowstore.Offsets
 }
 
 // content is the position of one content of a row.
@@ -250,7 +251,7 @@ type content struct{ row, part uint32 }
 
 // pool reads a file of rows to draw from. keep = the rows stay in memory.
 func (l *loader) pool(file string, keep bool) (*pool, error) {
-	p := &pool{loader: l, name: stem(file), contents: map[conversation.Kind]*column[content]{}, batches: l.batches()}
+	p := &pool{loader: l, name: stem(file), contents: map[conversation.Kind]*rowstore.Column[content]{}, batches: l.batches()}
 	read := poolEntry(stem(file))
 	if keep {
 		err := l.rows(file, poolKeys, func(r *rows.Row) {
@@ -268,7 +269,7 @@ func (l *loader) pool(file string, keep bool) (*pool, error) {
 	err = p.from.each(l, func(at rows.Line, e *entry) {
 		clear(l.media.known)
 		p.note(l, e)
-		p.places.add(at)
+		p.places.Add(at)
 		fault = l.inline(false)
 	}, func() bool { return fault == nil })
 	return p, cmp.Or(err, fault, l.inline(true))
@@ -293,11 +294,11 @@ func (p *pool) note(l *loader, e *entry) {
 		}
 		of := p.contents[part.Kind]
 		if of == nil {
-			of = &column[content]{}
+			of = &rowstore.Column[content]{}
 			p.contents[part.Kind] = of
 		}
 		if p.batches {
-			of.add(content{uint32(p.rows), uint32(k)})
+			of.Add(content{uint32(p.rows), uint32(k)})
 		}
 	}
 	p.rows++
@@ -318,8 +319,8 @@ func (p *pool) turn(row uint32) conversation.Turn {
 	if p.from == nil {
 		return p.turns[row]
 	}
-	at := p.places.find(int(row))
-	e, err := p.from.again(reread(p.loader.Options, p.loader.set.info, p.loader.media), at, int(row-at.row))
+	at := p.places.Find(int(row))
+	e, err := p.from.again(reread(p.loader.Options, p.loader.set.info, p.loader.media), at, int(row-at.Row))
 	if err != nil {
 		panic(changed(poolType, err))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/trace"
 )
 
@@ -15,11 +16,11 @@ type rescaling struct {
 	ids   trace.IDs // used until all rows are known
 	block int
 
-	shared column[uint32] // by row: number of leading shared ids, plus 1; 0 = the row has no ids
-	inputs column[uint32] // by row: input tokens; used until all rows are known
-	before column[int64]  // by row: the id before its own new ids
-	copies column[uint32] // by row: copy of the id space that it uses; shorter = the first copy
-	step   int64          // distance between the ids of two copies
+	shared rowstore.Column[uint32] // by row: number of leading shared ids, plus 1; 0 = the row has no ids
+	inputs rowstore.Column[uint32] // by row: input tokens; used until all rows are known
+	before rowstore.Column[int64]  // by row: the id before its own new ids
+	copies rowstore.Column[uint32] // by row: copy of the id space that it uses; shorter = the first copy
+	step   int64                   // distance between the ids of two copies
 }
 
 // claimedAhead is the number of ids that are claimed before the first prompt is generated. Later ids may get the same text as others after the same
@@ -42,18 +43,18 @@ func (x *indexed) rescale(l *loader) error {
 		if e.left {
 			return
 		}
-		r.inputs.add(uint32(e.prompt.InputLength))
+		r.inputs.Add(uint32(e.prompt.InputLength))
 		if len(e.prompt.HashIDs) == 0 {
-			r.shared.add(0)
+			r.shared.Add(0)
 			return
 		}
-		r.shared.add(uint32(r.ids.Leading(&e.prompt, r.block) + 1))
+		r.shared.Add(uint32(r.ids.Leading(&e.prompt, r.block) + 1))
 	}, func() bool { return true })
 	if err != nil {
 		return err
 	}
 	x.plant(r)
-	r.ids, r.inputs = trace.IDs{}, column[uint32]{}
+	r.ids, r.inputs = trace.IDs{}, rowstore.Column[uint32]{}
 	return nil
 }
 
@@ -61,43 +62,43 @@ func (x *indexed) rescale(l *loader) error {
 func (x *indexed) plant(r *rescaling) {
 	last, roots := r.FirstID(&r.ids), r.Roots(x.Root)
 	var prefix []int64 // only its length matters here
-	for i := range x.index.conversations() {
-		for _, row := range x.index.rowsOf(i) {
+	for i := range x.index.Conversations() {
+		for _, row := range x.index.RowsOf(i) {
 			at := int(row)
-			input, _ := r.inputs.at(at)
+			input, _ := r.inputs.At(at)
 			rec := trace.Record{InputLength: int(input)}
-			if n, _ := r.shared.at(at); n > 0 {
+			if n, _ := r.shared.At(at); n > 0 {
 				for len(prefix) < int(n) {
 					prefix = append(prefix, 0)
 				}
 				rec.HashIDs = prefix[:n-1]
-				r.before.set(at, last, 0)
+				r.before.Set(at, last, 0)
 				last = r.Prompt(&rec, int(n-1), r.block, last)
 				if r.PrefixRoot > 1 && len(rec.HashIDs) > 0 {
-					r.copies.set(at, uint32(roots.Below(r.PrefixRoot)), 0)
+					r.copies.Set(at, uint32(roots.Below(r.PrefixRoot)), 0)
 				}
 			}
 			r.Rest(&rec, r.block)
 			if want := wanted(&rec, r.block); want != 0 {
-				x.wants.set(at, int32(want), 0)
+				x.wants.Set(at, int32(want), 0)
 			}
-			for slot := x.index.firstSlot(at); slot < x.index.firstSlot(at+1); slot++ {
-				if ms := x.index.time(slot); ms != nil {
-					x.index.times.set(slot, r.Instant(*ms), math.NaN())
+			for slot := x.index.FirstSlot(at); slot < x.index.FirstSlot(at+1); slot++ {
+				if ms := x.index.Time(slot); ms != nil {
+					x.index.Times.Set(slot, r.Instant(*ms), math.NaN())
 				}
 			}
 		}
 	}
-	x.index.shift, r.step = 0, last+1
+	x.index.Shift, r.step = 0, last+1
 }
 
 // rescaledEntry rescales a row that was read again.
 func (x *indexed) rescaledEntry(l *loader, row int, e *entry) {
 	r, rec := x.rescaled, e.prompt
-	if n, _ := r.shared.at(row); n > 0 {
-		before, _ := r.before.at(row)
+	if n, _ := r.shared.At(row); n > 0 {
+		before, _ := r.before.At(row)
 		r.Prompt(&rec, int(n-1), r.block, before)
-		copied, _ := r.copies.at(row)
+		copied, _ := r.copies.At(row)
 		trace.Shift(&rec, int64(copied)*r.step)
 	}
 	r.Rest(&rec, r.block)
@@ -110,8 +111,8 @@ func (x *indexed) rescaledEntry(l *loader, row int, e *entry) {
 // claim claims the rescaled ids in the order of the conversations.
 func (x *indexed) claim() {
 	claimed := 0
-	for i := 0; x.made.corpus != nil && i < x.index.conversations() && claimed < claimedAhead; i++ {
-		for _, row := range x.index.rowsOf(i) {
+	for i := 0; x.made.corpus != nil && i < x.index.Conversations() && claimed < claimedAhead; i++ {
+		for _, row := range x.index.RowsOf(i) {
 			if ids := x.row(int(row)).prompt.HashIDs; ids != nil {
 				x.made.blocks().Claim(ids)
 				claimed += len(ids)

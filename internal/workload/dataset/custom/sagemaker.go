@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/trace"
 )
 
@@ -96,31 +97,31 @@ func captureEntry(l *loader, r *rows.Row) entry {
 
 // instantOrder sorts captured requests by time. Times then count from the earliest.
 type instantOrder struct {
-	long, capped column[bool]
+	long, capped rowstore.Column[bool]
 }
 
 func (g *instantOrder) note(_ *loader, _ int, e *entry) {
-	g.long.add(e.long)
-	g.capped.add(e.capped)
+	g.long.Add(e.long)
+	g.capped.Add(e.capped)
 }
 
-func (g *instantOrder) done(x *indexed, l *loader) *membership {
-	at := func(row uint32) float64 { ms, _ := x.index.times.at(int(row)); return ms }
-	order := make([]uint32, g.long.len())
+func (g *instantOrder) done(x *indexed, l *loader) *rowstore.Grouping {
+	at := func(row uint32) float64 { ms, _ := x.index.Times.At(int(row)); return ms }
+	order := make([]uint32, g.long.Len())
 	for row := range order {
 		order[row] = uint32(row)
 	}
 	slices.SortStableFunc(order, func(a, b uint32) int { return cmp.Compare(at(a), at(b)) })
 	if len(order) > 0 {
-		x.index.shift = at(order[0])
+		x.index.Shift = at(order[0])
 	}
 	order = slices.DeleteFunc(order, func(row uint32) bool {
-		ms := at(row) - x.index.shift
+		ms := at(row) - x.index.Shift
 		if l.outside(&ms) {
 			return true
 		}
-		long, _ := g.long.at(int(row))
-		capped, _ := g.capped.at(int(row))
+		long, _ := g.long.At(int(row))
+		capped, _ := g.capped.At(int(row))
 		switch {
 		case long:
 			l.set.info.TooLong++
@@ -129,7 +130,7 @@ func (g *instantOrder) done(x *indexed, l *loader) *membership {
 		}
 		return long
 	})
-	return each(order)
+	return rowstore.EachRow(order)
 }
 
 // glanceSageMaker counts captured requests.

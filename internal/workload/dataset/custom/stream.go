@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 	"aiperf/internal/workload/dataset/trace"
 	"aiperf/internal/workload/dataset/weka"
 )
@@ -160,10 +161,10 @@ func streamSageMaker(l *loader, path string, f func(Entry)) error {
 // streamBailian reads chats. Their sessions follow from the chains of parents.
 func streamBailian(l *loader, path string, f func(Entry)) error {
 	var chats chatGrouper // stores only the parents
-	var lines column[uint32]
+	var lines rowstore.Column[uint32]
 	err := l.rows(path, bailianKeys, func(r *rows.Row) {
-		chats.chats.add(bailianChat(r).chat)
-		lines.add(uint32(r.Line.Number))
+		chats.chats.Add(bailianChat(r).chat)
+		lines.Add(uint32(r.Line.Number))
 	})
 	if err != nil || l.faults.Count() > 0 {
 		return err
@@ -171,9 +172,9 @@ func streamBailian(l *loader, path string, f func(Entry)) error {
 	sessions := chats.roots()
 	turns := map[int64]int32{}
 	for i, id := range sessions {
-		c, _ := chats.chats.at(i)
+		c, _ := chats.chats.At(i)
 		if before := turns[id]; c.turn < before {
-			line, _ := lines.at(i)
+			line, _ := lines.At(i)
 			l.faults.Add(fmt.Sprintf("%s:%d", path, line), "turn", "%d comes after turn %d of its session: sort the rows by turn", c.turn, before)
 			return nil
 		}

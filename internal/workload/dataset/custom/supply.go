@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"aiperf/internal/workload/dataset/rows"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 // supply reads the rows of a file: all in order, and any single row again by its position.
@@ -13,7 +14,7 @@ type supply interface {
 	// each reads the rows in order and calls take for every valid one, until more returns false. The loader records the errors of rows.
 	each(l *loader, take func(at rows.Line, e *entry), more func() bool) error
 	// again reads the row that is skip rows after the start of the run.
-	again(l *loader, at run, skip int) (entry, error)
+	again(l *loader, at rowstore.Run, skip int) (entry, error)
 	Close() error
 }
 
@@ -69,9 +70,9 @@ func (f Format) known(l *loader) []string {
 	return f.keys
 }
 
-func (s *lineSupply) again(l *loader, at run, skip int) (e entry, err error) {
-	k := sort.Search(len(s.from), func(k int) bool { return s.from[k] > at.offset }) - 1
-	line, err := s.files[k].At(int(at.line), at.offset-s.from[k], skip)
+func (s *lineSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
+	k := sort.Search(len(s.from), func(k int) bool { return s.from[k] > at.Offset }) - 1
+	line, err := s.files[k].At(int(at.Line), at.Offset-s.from[k], skip)
 	if err != nil {
 		return e, err
 	}

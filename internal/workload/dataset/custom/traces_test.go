@@ -59,7 +59,7 @@ func TestBailianRings(t *testing.T) {
 	roots := func(chats []chat) []int64 {
 		var g chatGrouper
 		for _, c := range chats {
-			g.chats.add(c)
+			g.chats.Add(c)
 		}
 		return g.roots()
 	}

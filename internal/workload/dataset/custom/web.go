@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 // maxRequestsPerRoot is the maximum number of requests that one drawn session leads to.
@@ -15,9 +16,9 @@ const maxRequestsPerRoot = 100_000
 
 // startGraph stores which sessions start which. There may be millions, so it stores no text.
 type startGraph struct {
-	drawn int          // number of sessions that no other session starts
-	nodes column[node] // by row
-	links column[arc]  // links of all sessions, one after the other
+	drawn int                   // number of sessions that no other session starts
+	nodes rowstore.Column[node] // by row
+	links rowstore.Column[arc]  // links of all sessions, one after the other
 }
 
 // node is a session without its requests.
@@ -64,36 +65,36 @@ type graph struct {
 	faults *dataset.Faults
 	again  func(row int) entry // reads a session again, for error messages
 
-	names *register      // session ids seen
-	named column[uint32] // row of each name, plus 1; 0 = none so far
-	twice [][2]int       // pairs of rows with the same name
+	names *rowstore.NameTable     // session ids seen
+	named rowstore.Column[uint32] // row of each name, plus 1; 0 = none so far
+	twice [][2]int                // pairs of rows with the same name
 }
 
 func newGraph(faults *dataset.Faults, again func(row int) entry) *graph {
-	return &graph{faults: faults, again: again, names: newRegister()}
+	return &graph{faults: faults, again: again, names: rowstore.NewNameTable()}
 }
 
 // number returns the number of a name.
 func (g *graph) number(name string) uint32 {
-	n, met := g.names.number(name)
+	n, met := g.names.Number(name)
 	if !met {
-		g.named.add(0)
+		g.named.Add(0)
 	}
 	return n
 }
 
 // add records the session of the next row.
 func (g *graph) add(e *entry) {
-	row := g.nodes.len()
+	row := g.nodes.Len()
 	if e.ID != "" {
-		switch name := g.named.ref(int(g.number(e.ID))); {
+		switch name := g.named.Ref(int(g.number(e.ID))); {
 		case *name == 0:
 			*name = uint32(row + 1)
 		case len(g.twice) < maxDuplicates:
 			g.twice = append(g.twice, [2]int{int(*name - 1), row})
 		}
 	}
-	n := node{links: uint32(g.links.len())}
+	n := node{links: uint32(g.links.Len())}
 	for k := range e.Turns {
 		if !e.Turns[k].Silent {
 			n.requests++
@@ -108,7 +109,7 @@ func (g *graph) add(e *entry) {
 			n.is |= hasSystem
 		}
 	}
-	g.nodes.add(n)
+	g.nodes.Add(n)
 	for _, k := range e.links {
 		a := arc{to: g.number(k.target), turn: uint32(k.turn), join: uint32(k.join)}
 		if k.fork {
@@ -120,7 +121,7 @@ func (g *graph) add(e *entry) {
 		if k.before {
 			a.is |= isBefore
 		}
-		g.links.add(a)
+		g.links.Add(a)
 	}
 }
 
@@ -129,8 +130,8 @@ const maxDuplicates = 100
 
 // linksOf returns the range [first, last) of a session's links in the list of all.
 func (w *startGraph) linksOf(row int) (first, last int) {
-	first, last = int(w.nodes.ref(row).links), w.links.len()
-	if next, ok := w.nodes.at(row + 1); ok {
+	first, last = int(w.nodes.Ref(row).links), w.links.Len()
+	if next, ok := w.nodes.At(row + 1); ok {
 		last = int(next.links)
 	}
 	return first, last
@@ -140,8 +141,8 @@ func (w *startGraph) linksOf(row int) (first, last int) {
 func (w *startGraph) started(row int) iter.Seq[startedConversation] {
 	return func(yield func(startedConversation) bool) {
 		for i, last := w.linksOf(row); i < last; i++ {
-			k := w.links.ref(i)
-			b := conversation.Branch{Conversation: dataset.Nth(int(w.nodes.ref(int(k.to)).place), w.drawn), Fork: k.is&isFork != 0, Join: int(k.join), Before: k.is&isBefore != 0}
+			k := w.links.Ref(i)
+			b := conversation.Branch{Conversation: dataset.Nth(int(w.nodes.Ref(int(k.to)).place), w.drawn), Fork: k.is&isFork != 0, Join: int(k.join), Before: k.is&isBefore != 0}
 			if !yield(startedConversation{int(k.turn), b}) {
 				return
 			}
@@ -157,21 +158,21 @@ func (g *graph) order() []uint32 {
 		g.faults.Add(other.Turns[0].Origin, "session_id", "%q is used twice, first in %s", other.ID, first.Turns[0].Origin)
 	}
 	g.each(g.connect)
-	g.names, g.named = nil, column[uint32]{}
+	g.names, g.named = nil, rowstore.Column[uint32]{}
 	g.each(g.isolated)
 	g.each(g.misplaced)
 	if g.faults.Count() > 0 {
 		return nil
 	}
-	for i := range g.nodes.len() {
+	for i := range g.nodes.Len() {
 		if !g.count(i, nil) {
 			return nil
 		}
 	}
-	order := make([]uint32, 0, g.nodes.len())
+	order := make([]uint32, 0, g.nodes.Len())
 	for _, started := range []bool{false, true} {
-		for i := range g.nodes.len() {
-			if n := g.nodes.ref(i); n.is&isStarted != 0 == started {
+		for i := range g.nodes.Len() {
+			if n := g.nodes.Ref(i); n.is&isStarted != 0 == started {
 				n.place = uint32(len(order))
 				order = append(order, uint32(i))
 			}
@@ -184,28 +185,28 @@ func (g *graph) order() []uint32 {
 }
 
 // startedCount returns the number of sessions that others start. It is valid after order.
-func (w *startGraph) startedCount() int { return w.nodes.len() - w.drawn }
+func (w *startGraph) startedCount() int { return w.nodes.Len() - w.drawn }
 
 // each calls f for every link, until there are too many errors. readLink reads the text of the link again.
 func (g *graph) each(f func(k *arc, readLink func() link)) {
-	for row := range g.nodes.len() {
+	for row := range g.nodes.Len() {
 		first, last := g.linksOf(row)
 		for i := first; i < last && !g.faults.Enough(); i++ {
-			f(g.links.ref(i), func() link { return g.again(row).links[i-first] })
+			f(g.links.Ref(i), func() link { return g.again(row).links[i-first] })
 		}
 	}
 }
 
 // connect resolves the name of a link to its session.
 func (g *graph) connect(k *arc, readLink func() link) {
-	row, _ := g.named.at(int(k.to))
+	row, _ := g.named.At(int(k.to))
 	if row == 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "the file has no session %q", l.target)
 		return
 	}
 	k.to, k.is = row-1, k.is|isKnown
-	n := g.nodes.ref(int(k.to))
+	n := g.nodes.Ref(int(k.to))
 	n.is |= isStarted
 	if k.is&isFork == 0 {
 		return
@@ -223,10 +224,10 @@ func (g *graph) connect(k *arc, readLink func() link) {
 
 // forkOf reads the first fork of a session.
 func (g *graph) forkOf(row uint32) (found link) {
-	for parent := range g.nodes.len() {
+	for parent := range g.nodes.Len() {
 		first, last := g.linksOf(parent)
 		for i := first; i < last; i++ {
-			if k := g.links.ref(i); k.is&(isFork|isKnown) == isFork|isKnown && k.to == row {
+			if k := g.links.Ref(i); k.is&(isFork|isKnown) == isFork|isKnown && k.to == row {
 				return g.again(parent).links[i-first]
 			}
 		}
@@ -239,7 +240,7 @@ func (g *graph) isolated(k *arc, readLink func() link) {
 	if k.is&isKnown == 0 {
 		return
 	}
-	to := g.nodes.ref(int(k.to)).is
+	to := g.nodes.Ref(int(k.to)).is
 	if to&isForked != 0 && k.is&isBefore != 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "%q is also forked: a session that starts before another one has no history to continue", l.target)
@@ -255,7 +256,7 @@ func (g *graph) misplaced(k *arc, readLink func() link) {
 	if k.is&(isKnown|isFork) != isKnown|isFork {
 		return
 	}
-	if to := g.nodes.ref(int(k.to)).is; to&hasSystem != 0 && to&keepsArrays == 0 {
+	if to := g.nodes.Ref(int(k.to)).is; to&hasSystem != 0 && to&keepsArrays == 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "%q begins with a system message, which would come after the history that the fork continues", l.target)
 	}
@@ -263,7 +264,7 @@ func (g *graph) misplaced(k *arc, readLink func() link) {
 
 // count adds up the requests that a session leads to. way is the path of sessions to it; a repetition is a cycle. It returns false after an error.
 func (g *graph) count(row int, way []int) bool {
-	node := g.nodes.ref(row)
+	node := g.nodes.Ref(row)
 	switch {
 	case node.is&isCounted != 0:
 		return true
@@ -282,11 +283,11 @@ func (g *graph) count(row int, way []int) bool {
 			node.requests = maxRequestsPerRoot + 1
 			break
 		}
-		to := int(g.links.ref(i).to)
+		to := int(g.links.Ref(i).to)
 		if !g.count(to, way) {
 			return false
 		}
-		node.requests = min(node.requests+g.nodes.ref(to).requests, maxRequestsPerRoot+1)
+		node.requests = min(node.requests+g.nodes.Ref(to).requests, maxRequestsPerRoot+1)
 	}
 	if node.requests > maxRequestsPerRoot {
 		e := g.again(row)
