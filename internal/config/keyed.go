@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/sorting"
 )
 
 // Put sets the value at the key of a setting (setting.Row.Key). It creates missing parents and converts a number to the type of the field. Setting
@@ -144,7 +145,7 @@ var keyed = sync.OnceValue(func() map[string][]setting.Row {
 		}
 	}
 	for _, rows := range by {
-		slices.SortStableFunc(rows, func(a, b setting.Row) int {
+		sorting.Stable(rows, func(a, b setting.Row) int {
 			switch {
 			case a.Manual == b.Manual:
 				return 0

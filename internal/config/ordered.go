@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Header is one request header.
@@ -258,7 +260,7 @@ func (a *Axes) UnmarshalYAML(n *yaml.Node) error {
 		*a = append(*a, axis)
 		return nil
 	})
-	slices.SortStableFunc(*a, func(x, y Axis) int { return strings.Compare(x.Path, y.Path) })
+	sorting.Stable(*a, func(x, y Axis) int { return strings.Compare(x.Path, y.Path) })
 	return err
 }
 

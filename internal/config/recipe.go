@@ -3,11 +3,12 @@ package config
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Targets are the parameters of a recipe; nil and empty mean not given.
@@ -209,7 +210,7 @@ func maxGoodput(t *Targets) (*Sweep, error) {
 }
 
 func gridOf(axes ...Axis) *Sweep {
-	slices.SortFunc(axes, func(a, b Axis) int { return strings.Compare(a.Path, b.Path) })
+	sorting.Sort(axes, func(a, b Axis) int { return strings.Compare(a.Path, b.Path) })
 	return &Sweep{Type: SweepGrid, Parameters: axes}
 }
 

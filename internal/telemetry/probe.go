@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/record"
 )
 
@@ -65,7 +66,7 @@ func (l *Losses) List() []Loss {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	out := slices.Clone(l.list)
-	slices.SortStableFunc(out, func(a, b Loss) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(out, func(a, b Loss) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Secrets is the set of credential values that a run knows. Everything that a run writes goes through it, whoever produced the text. Each value is
@@ -181,7 +183,7 @@ func lowerLetters(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstu
 
 // sorted sorts patterns longest first, so that the longer of two values with the same beginning is replaced.
 func sorted(list []pattern) []pattern {
-	slices.SortFunc(list, func(a, b pattern) int {
+	sorting.Sort(list, func(a, b pattern) int {
 		if n := len(b.text) - len(a.text); n != 0 {
 			return n
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/lazyregexp"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/suggest"
 )
 
@@ -39,7 +40,7 @@ func All() []Template {
 		}
 		all = append(all, read(strings.TrimSuffix(e.Name(), ".yaml"), string(text)))
 	}
-	slices.SortStableFunc(all, func(a, b Template) int {
+	sorting.Stable(all, func(a, b Template) int {
 		return slices.Index(categories, a.Category) - slices.Index(categories, b.Category)
 	})
 	return all

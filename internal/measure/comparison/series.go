@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Series compares two sweeps or searches cell by cell.
@@ -90,7 +92,7 @@ func (d directories) names() []string {
 	for name := range d {
 		list = append(list, name)
 	}
-	slices.SortFunc(list, byFigures)
+	sorting.Sort(list, byFigures)
 	return list
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 )
 
@@ -19,7 +20,7 @@ var severity = map[Outcome]int{Worse: 0, Better: 1, Cannot: 2, Same: 3}
 // Worst returns the lines sorted for the report, worst first.
 func (r *Result) Worst() []Line {
 	list := slices.Clone(r.Lines)
-	slices.SortStableFunc(list, func(a, b Line) int { return severity[a.Outcome] - severity[b.Outcome] })
+	sorting.Stable(list, func(a, b Line) int { return severity[a.Outcome] - severity[b.Outcome] })
 	return list
 }
 

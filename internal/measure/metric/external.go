@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 )
 
@@ -23,7 +24,7 @@ func (s *Summary) putAll(tag string, values [Stats]float64) {
 
 // sort sorts the results in the order of the exports.
 func (s *Summary) sort() {
-	slices.SortStableFunc(s.Results, func(a, b Result) int { return cmp.Compare(index[a.Tag], index[b.Tag]) })
+	sorting.Stable(s.Results, func(a, b Result) int { return cmp.Compare(index[a.Tag], index[b.Tag]) })
 	for i := range s.Results {
 		s.byTag[s.Results[i].Tag] = i
 	}

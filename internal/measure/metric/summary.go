@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 )
 
@@ -74,7 +75,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	for _, g := range r.order {
 		s.Errors = append(s.Errors, *g)
 	}
-	slices.SortStableFunc(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
 	s.Certainty, s.Certain = r.certainty()
 	s.Bounds = r.bounds(t)
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds

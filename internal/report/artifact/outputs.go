@@ -8,11 +8,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 )
@@ -134,7 +134,7 @@ func (w *Outputs) Close() (err error) {
 		_ = w.answers.Close() // the file was only read, so its error does not matter
 		_ = os.Remove(w.answers.Name())
 	}()
-	slices.SortStableFunc(w.places, func(a, b outputPlace) int {
+	sorting.Stable(w.places, func(a, b outputPlace) int {
 		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.turn, b.turn))
 	})
 	f, err := os.CreateTemp(filepath.Dir(w.path), ".aiperf-outputs-*") // readable only by the owner

@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 )
@@ -92,7 +92,7 @@ func readGPUs(data json.RawMessage, names func(tag string) string) (list []metri
 		}
 		list = append(list, one)
 	}
-	slices.SortFunc(list, func(a, b metric.GPU) int { return a.Index - b.Index })
+	sorting.Sort(list, func(a, b metric.GPU) int { return a.Index - b.Index })
 	return list, nil
 }
 

@@ -3,12 +3,12 @@ package artifact
 import (
 	"cmp"
 	"encoding/csv"
-	"slices"
 	"strconv"
 	"strings"
 
 	"aiperf/internal/base/jsontext"
 	"aiperf/internal/base/redact"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 )
 
@@ -52,7 +52,7 @@ func WriteSlicesCSV(path string, run *metric.Run) error {
 	for i := range run.Slices {
 		s := &run.Slices[i]
 		results := s.Shown()
-		slices.SortFunc(results, func(a, b metric.Result) int { return cmp.Compare(a.Tag, b.Tag) })
+		sorting.Sort(results, func(a, b metric.Result) int { return cmp.Compare(a.Tag, b.Tag) })
 		from, to := strconv.FormatInt(s.Window.From, 10), strconv.FormatInt(s.Window.To, 10)
 		for k := range results {
 			r := &results[k]

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/csv"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 )
 
@@ -39,8 +39,8 @@ func summaryCSV(w io.Writer, s *metric.Summary) error {
 		}
 	}
 	byTag := func(a, b metric.Result) int { return cmp.Compare(a.Tag, b.Tag) }
-	slices.SortFunc(wide, byTag)
-	slices.SortFunc(single, byTag)
+	sorting.Sort(wide, byTag)
+	sorting.Sort(single, byTag)
 	c := csv.NewWriter(w)
 	c.UseCRLF = true
 	if len(wide) > 0 {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/termdraw"
@@ -235,7 +236,7 @@ func (d *drawing) metrics(title string, belongs func(*metric.Metric) bool) {
 		t.head = append(t.head, s.String())
 	}
 	results := d.belonging(belongs)
-	slices.SortStableFunc(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
+	sorting.Stable(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
 	for i := range results {
 		row := []string{d.label(results[i].Metric)}
 		for _, s := range columns {

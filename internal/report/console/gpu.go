@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 )
@@ -93,7 +94,7 @@ func (d *drawing) efficiency(platform string) {
 	if len(results) == 0 {
 		return
 	}
-	slices.SortStableFunc(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
+	sorting.Stable(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
 	t := &table{title: metric.PowerTitle(platform), head: []string{"Metric", metric.Avg.String()}}
 	for i := range results {
 		t.rows = append(t.rows, []string{label(results[i].Metric), number(&results[i], metric.Avg)})

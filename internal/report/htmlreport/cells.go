@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/report/chart"
@@ -58,7 +59,7 @@ func cellsOf(runs []*runfiles.Run) []cell {
 		}
 		list = append(list, cell{name, []*runfiles.Run{r}})
 	}
-	slices.SortStableFunc(list, func(a, b cell) int {
+	sorting.Stable(list, func(a, b cell) int {
 		return cmp.Or(cmp.Compare(trailing(a.name), trailing(b.name)), cmp.Compare(a.name, b.name))
 	})
 	return list

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
@@ -39,7 +40,7 @@ func (c *clock) phases(q *runfiles.Requests) []band {
 	if len(list) == 1 && list[0].Hue != hueWarmup {
 		return nil
 	}
-	slices.SortStableFunc(list, func(a, b band) int { return cmp.Compare(a.From, b.From) })
+	sorting.Stable(list, func(a, b band) int { return cmp.Compare(a.From, b.From) })
 	for k := range list { // a phase ends where the next one begins, though its last answers may arrive later
 		if k+1 < len(list) {
 			list[k].To = min(list[k].To, list[k+1].From)

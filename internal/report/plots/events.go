@@ -3,8 +3,8 @@ package plots
 import (
 	"fmt"
 	"math"
-	"slices"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 )
 
@@ -64,7 +64,7 @@ func (s *Single) newEvents() (*events, error) {
 	if steps == nil {
 		return nil, &Missing{"output_sequence_length"}
 	}
-	slices.SortStableFunc(steps, func(a, b step) int {
+	sorting.Stable(steps, func(a, b step) int {
 		switch {
 		case a.at < b.at:
 			return -1

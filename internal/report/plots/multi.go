@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
@@ -231,7 +232,7 @@ func (m *Multi) groups(p *Preset) ([]group, error) {
 		if g.name == "" {
 			g.name = "(no " + p.Group + ")"
 		}
-		slices.SortStableFunc(g.points, func(a, b point) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(b.y, a.y)) })
+		sorting.Stable(g.points, func(a, b point) int { return cmp.Or(cmp.Compare(a.x, b.x), cmp.Compare(b.y, a.y)) })
 		list = append(list, g)
 	}
 	m.paint(p.Group, list)
@@ -378,7 +379,7 @@ func (m *Multi) pareto(p *Preset, c *chart.Chart, groups []group) {
 // frontier returns the points that no other point dominates, sorted by x. Equal points do not dominate each other.
 func frontier(points []point, largerX, largerY bool) []point {
 	list := slices.Clone(points)
-	slices.SortStableFunc(list, func(a, b point) int { // best x first, then best y
+	sorting.Stable(list, func(a, b point) int { // best x first, then best y
 		x, y := cmp.Compare(a.x, b.x), cmp.Compare(a.y, b.y)
 		if largerX {
 			x = -x
@@ -398,7 +399,7 @@ func frontier(points []point, largerX, largerY bool) []point {
 			front, best = append(front, one), one.y
 		}
 	}
-	slices.SortStableFunc(front, func(a, b point) int { return cmp.Compare(a.x, b.x) })
+	sorting.Stable(front, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 	return front
 }
 
@@ -411,7 +412,7 @@ func (m *Multi) uncertainty(p *Preset, c *chart.Chart, groups []group) {
 		for _, runs := range cells(g.points) {
 			means = append(means, newCell(runs, p.Level))
 		}
-		slices.SortStableFunc(means, func(a, b cell) int { return cmp.Compare(a.x, b.x) })
+		sorting.Stable(means, func(a, b cell) int { return cmp.Compare(a.x, b.x) })
 		line := chart.Trace{Name: p.Group + " = " + g.name, Kind: chart.Scatter, Mode: chart.LinesMarkers, Style: g.Style}
 		line.Width, line.Size = 2, 9
 		var regions []chart.Trace

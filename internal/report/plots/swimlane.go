@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/chart/render"
@@ -174,7 +175,7 @@ func (s *SwimLane) curve(at func(int64) float64, busy, there []step, slots, targ
 
 // counted returns the count after each change; changes at one instant are combined.
 func counted(steps []step, at func(int64) float64) (x, n []float64) {
-	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
+	sorting.Stable(steps, func(a, b step) int { return cmp.Compare(a.at, b.at) })
 	count := 0.0
 	for i, one := range steps {
 		count += one.by

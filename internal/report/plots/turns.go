@@ -3,10 +3,10 @@ package plots
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/htmlgen"
 	"aiperf/internal/report/runfiles"
@@ -59,7 +59,7 @@ func TurnPage(run *runfiles.Run, o TurnOptions) ([]byte, error) {
 	var list []conversation
 	for _, name := range order {
 		turns := by[name]
-		slices.SortStableFunc(turns, func(a, b runfiles.Turn) int {
+		sorting.Stable(turns, func(a, b runfiles.Turn) int {
 			return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Start, b.Start))
 		})
 		if zero == 0 || turns[0].Start < zero {
@@ -71,7 +71,7 @@ func TurnPage(run *runfiles.Run, o TurnOptions) ([]byte, error) {
 			list[len(list)-1].Parent = parent[0].Conversation
 		}
 	}
-	slices.SortStableFunc(list, func(a, b conversation) int {
+	sorting.Stable(list, func(a, b conversation) int {
 		return cmp.Or(cmp.Compare(a.Depth, b.Depth), cmp.Compare(a.start, b.start))
 	})
 	total := len(list)

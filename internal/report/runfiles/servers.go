@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/valyala/fastjson"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Types of server metrics.
@@ -164,7 +166,7 @@ func apart(cumulative map[string]float64) []Bucket {
 	for e, n := range cumulative {
 		list = append(list, Bucket{e, n})
 	}
-	slices.SortFunc(list, func(a, b Bucket) int {
+	sorting.Sort(list, func(a, b Bucket) int {
 		if edge(a.Edge) < edge(b.Edge) {
 			return -1
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
@@ -143,7 +144,7 @@ func (r *oldRun) settings() (*config.Benchmark, error) {
 		for tag, limit := range goals {
 			b.SLOs = append(b.SLOs, config.SLO{Tag: tag, Threshold: limit})
 		}
-		slices.SortFunc(b.SLOs, func(x, y config.SLO) int { return strings.Compare(x.Tag, y.Tag) })
+		sorting.Sort(b.SLOs, func(x, y config.SLO) int { return strings.Compare(x.Tag, y.Tag) })
 	}
 	return b, nil
 }
@@ -247,6 +248,6 @@ func (r *oldRun) gpus() *metric.GPUTelemetry {
 	for _, g := range byIndex {
 		e.GPUs = append(e.GPUs, *g)
 	}
-	slices.SortFunc(e.GPUs, func(a, b metric.GPU) int { return a.Index - b.Index })
+	sorting.Sort(e.GPUs, func(a, b metric.GPU) int { return a.Index - b.Index })
 	return &metric.GPUTelemetry{Endpoints: []metric.GPUEndpoint{e}}
 }

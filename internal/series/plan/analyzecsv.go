@@ -6,10 +6,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 )
 
@@ -47,7 +47,7 @@ func analyzeReport(s *metric.SweepSummary, p *processing) (any, error) {
 			rows = append(rows, analyzeRow{fmt.Sprintf("%s_run_config_%d", strings.ReplaceAll(c.Model, "/", "_"), k), c})
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b analyzeRow) int {
+	sorting.Stable(rows, func(a, b analyzeRow) int {
 		return -cmp.Compare(a.cell.Mean("request_throughput", metric.Avg), b.cell.Mean("request_throughput", metric.Avg))
 	})
 	var out bytes.Buffer
@@ -107,7 +107,7 @@ func analyzeGPUs(rows []analyzeRow) (lines [][]string) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b one) int { return a.index - b.index })
+	sorting.Stable(all, func(a, b one) int { return a.index - b.index })
 	for _, o := range all {
 		lines = append(lines, o.line)
 	}

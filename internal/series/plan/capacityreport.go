@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/series/capacity"
@@ -70,7 +71,7 @@ func (t *target) points(a *capacity.Answer) []point {
 // byLoad sorts points by load.
 func byLoad(list []point) []point {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(x, y point) int { return cmp.Compare(x.Load, y.Load) })
+	sorting.Stable(list, func(x, y point) int { return cmp.Compare(x.Load, y.Load) })
 	return list
 }
 

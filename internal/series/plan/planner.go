@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 )
@@ -150,7 +151,7 @@ func (b boundary) crossing(seen []probe, pass, fail float64) float64 {
 	type level struct{ x, y, w float64 }
 	var levels []level
 	sorted := slices.Clone(seen)
-	slices.SortStableFunc(sorted, func(a, c probe) int {
+	sorting.Stable(sorted, func(a, c probe) int {
 		switch {
 		case a.values[0] < c.values[0]:
 			return -1

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
@@ -71,7 +72,7 @@ func spots(s *metric.SweepSummary, path, tag, statName string) ([]sweepSpot, err
 			list = append(list, sweepSpot{x, c.Mean(tag, stat), c})
 		}
 	}
-	slices.SortStableFunc(list, func(a, b sweepSpot) int { return cmp.Compare(a.x, b.x) })
+	sorting.Stable(list, func(a, b sweepSpot) int { return cmp.Compare(a.x, b.x) })
 	return list, nil
 }
 

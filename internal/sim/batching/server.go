@@ -7,7 +7,8 @@ import (
 	"cmp"
 	"math"
 	"math/rand/v2"
-	"slices"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Options of a server and its load. Times are in ms unless noted; factors of 1 have no effect.
@@ -96,7 +97,7 @@ func Run(seed uint64, o Options) []Request {
 			Start: q.start, End: q.start + q.latency/1000, TTFT: q.first, Latency: q.latency, ITL: (q.latency - q.first) / max(1, q.tokens-1), Tokens: q.tokens, Failed: q.failed,
 		})
 	}
-	slices.SortStableFunc(out, func(a, b Request) int { return cmp.Compare(a.Start, b.Start) })
+	sorting.Stable(out, func(a, b Request) int { return cmp.Compare(a.Start, b.Start) })
 	return out
 }
 

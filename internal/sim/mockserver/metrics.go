@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"aiperf/internal/base/sorting"
 )
 
 // bounds are the upper bounds of the TTFT histogram.
@@ -64,7 +66,7 @@ func (m *metrics) text(model string) string {
 	for k := range m.requests {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(x, y [2]string) int { return strings.Compare(x[0]+x[1], y[0]+y[1]) })
+	sorting.Sort(keys, func(x, y [2]string) int { return strings.Compare(x[0]+x[1], y[0]+y[1]) })
 	for _, k := range keys {
 		fmt.Fprintf(&b, "mock_requests_total{%s,path=%q,outcome=%q} %d\n", label, k[0], k[1], m.requests[k])
 	}

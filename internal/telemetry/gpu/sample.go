@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/telemetry/exposition"
 )
 
@@ -43,7 +44,7 @@ func (f *Fields) Page(page *exposition.Page, at int64, source string) []Sample {
 			out = append(out, *s)
 		}
 	}
-	slices.SortFunc(out, func(a, b Sample) int { return a.Index - b.Index })
+	sorting.Sort(out, func(a, b Sample) int { return a.Index - b.Index })
 	return out
 }
 

@@ -2,9 +2,9 @@ package gpu
 
 import (
 	"math"
-	"slices"
 	"sync"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
 )
@@ -69,7 +69,7 @@ func (s *Series) Figures(source string, w metric.Window) []metric.GPU {
 			out = append(out, g)
 		}
 	}
-	slices.SortFunc(out, func(a, b metric.GPU) int { return a.Index - b.Index })
+	sorting.Sort(out, func(a, b metric.GPU) int { return a.Index - b.Index })
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/telemetry"
 	"aiperf/internal/telemetry/exposition"
 )
@@ -90,7 +91,7 @@ func writeSection(w *csv.Writer, kind Type, figures []string, rows []csvRow) {
 			rows[i].filled = append(rows[i].filled, has(rows[i].series.Labels, l))
 		}
 	}
-	slices.SortStableFunc(rows, func(a, b csvRow) int {
+	sorting.Stable(rows, func(a, b csvRow) int {
 		return cmp.Or(slices.CompareFunc(a.filled, b.filled, func(x, y bool) int { return number(x) - number(y) }), cmp.Compare(a.metric.Name, b.metric.Name))
 	})
 	for _, row := range rows {

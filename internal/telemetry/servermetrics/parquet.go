@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/parquet"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/telemetry/exposition"
 )
 
@@ -71,7 +72,7 @@ func (s *Store) inWindow(w Window) (list []sampled) {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b sampled) int {
+	sorting.Sort(list, func(a, b sampled) int {
 		return cmp.Or(cmp.Compare(a.name, b.name), cmp.Compare(a.e.url, b.e.url), cmp.Compare(labelKey(a.labels), labelKey(b.labels)))
 	})
 	return list

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/telemetry/exposition"
 )
@@ -129,15 +130,15 @@ func (s *Store) reduce(slice float64, windows func(*endpoint) (figures, pages Wi
 		}
 	}
 	for _, m := range byName {
-		slices.SortFunc(m.Series, func(a, b Series) int {
+		sorting.Sort(m.Series, func(a, b Series) int {
 			return cmp.Or(cmp.Compare(a.URL, b.URL), slices.CompareFunc(a.Labels, b.Labels, func(x, y exposition.Label) int {
 				return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value))
 			}))
 		})
 		r.Metrics = append(r.Metrics, *m)
 	}
-	slices.SortFunc(r.Metrics, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
-	slices.SortFunc(r.Endpoints, func(a, b EndpointInfo) int { return strings.Compare(a.URL, b.URL) })
+	sorting.Sort(r.Metrics, func(a, b Metric) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Sort(r.Endpoints, func(a, b EndpointInfo) int { return strings.Compare(a.URL, b.URL) })
 	slices.Sort(r.Resets)
 	return r
 }

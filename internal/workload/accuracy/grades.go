@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/workload/accuracy/grade"
@@ -115,6 +115,6 @@ func (g *Grades) Results() *metric.Accuracy {
 	for _, s := range g.scores {
 		a.Tasks = append(a.Tasks, *s)
 	}
-	slices.SortFunc(a.Tasks, func(x, y metric.Score) int { return strings.Compare(x.Task, y.Task) })
+	sorting.Sort(a.Tasks, func(x, y metric.Score) int { return strings.Compare(x.Task, y.Task) })
 	return a
 }

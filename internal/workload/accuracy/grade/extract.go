@@ -8,6 +8,7 @@ import (
 
 	"github.com/dlclark/regexp2/v2"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/workload/accuracy/mathtext"
 )
 
@@ -50,7 +51,7 @@ func find(patterns []pattern, text string) (answerReading, error) {
 				return out, err
 			}
 		}
-		slices.SortStableFunc(all, func(a, b candidate) int {
+		sorting.Stable(all, func(a, b candidate) int {
 			return cmp.Or(cmp.Compare(b.m.RuneIndex+b.m.RuneLength, a.m.RuneIndex+a.m.RuneLength), cmp.Compare(a.m.RuneIndex, b.m.RuneIndex))
 		})
 		for _, c := range all {
@@ -70,7 +71,7 @@ func find(patterns []pattern, text string) (answerReading, error) {
 
 // byPriority sorts patterns; patterns of the same priority keep their order.
 func byPriority(list ...pattern) []pattern {
-	slices.SortStableFunc(list, func(a, b pattern) int { return cmp.Compare(a.priority, b.priority) })
+	sorting.Stable(list, func(a, b pattern) int { return cmp.Compare(a.priority, b.priority) })
 	return list
 }
 

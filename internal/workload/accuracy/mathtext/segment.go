@@ -3,6 +3,8 @@ package mathtext
 import (
 	"math"
 	"slices"
+
+	"aiperf/internal/base/sorting"
 )
 
 // segment is an interval of the real line.
@@ -70,7 +72,7 @@ func (n *Node) segments() []segment {
 // joined sorts intervals and merges those that touch.
 func joined(list []segment) []segment {
 	list = slices.DeleteFunc(slices.Clone(list), segment.empty)
-	slices.SortFunc(list, func(a, b segment) int {
+	sorting.Sort(list, func(a, b segment) int {
 		switch {
 		case a.from < b.from || a.from == b.from && !a.fromOpen && b.fromOpen:
 			return -1

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/rows"
 	"aiperf/internal/workload/dataset/table"
@@ -220,7 +221,7 @@ func (l *loader) sampleSessions(path string) (*sample, error) {
 	for id, at := range first {
 		starts = append(starts, start{id, at})
 	}
-	slices.SortFunc(starts, func(a, b start) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
+	sorting.Sort(starts, func(a, b start) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.id, b.id)) })
 	draw := l.Root.Stream("dataset.loader.baseten_trace.session_sampling")
 	for _, st := range starts {
 		if draw.Float64() < l.Columnar.Share {

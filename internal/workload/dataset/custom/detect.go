@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
 )
@@ -53,7 +54,7 @@ func (r row) turnsWithMessages() bool {
 // ranked lists the formats that are detected by the first row, by rank. The first one that fits wins.
 func ranked() []Format {
 	list := slices.DeleteFunc(slices.Clone(Formats), func(f Format) bool { return f.fits == nil })
-	slices.SortStableFunc(list, func(a, b Format) int { return cmp.Compare(a.rank, b.rank) })
+	sorting.Stable(list, func(a, b Format) int { return cmp.Compare(a.rank, b.rank) })
 	return list
 }
 

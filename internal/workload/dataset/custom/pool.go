@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/rng"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
@@ -114,7 +115,7 @@ func assemble(t *conversation.Turn, picks []pick) {
 			t.Origin = from.Origin
 		}
 	}
-	slices.SortStableFunc(t.Parts, func(a, b conversation.Part) int { return int(a.Kind) - int(b.Kind) })
+	sorting.Stable(t.Parts, func(a, b conversation.Part) int { return int(a.Kind) - int(b.Kind) })
 }
 
 // drawRows adds one row of each pool to every turn.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
@@ -52,7 +53,7 @@ func readSageMaker(l *loader, path string) error {
 	for i := range all {
 		zero = min(zero, *all[i].Timestamp)
 	}
-	slices.SortStableFunc(all, func(a, b trace.Record) int {
+	sorting.Stable(all, func(a, b trace.Record) int {
 		switch d := *a.Timestamp - *b.Timestamp; {
 		case d < 0:
 			return -1

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"container/heap"
 	"slices"
+
+	"aiperf/internal/base/sorting"
 )
 
 // epsilon is the difference up to which two instants count as equal, in s.
@@ -66,7 +68,7 @@ func earlier(a, b *Request) int {
 // detect separates the agents of a list, which must not be empty.
 func (d Detection) detect(list []*Request) *agents {
 	ordered := slices.Clone(list)
-	slices.SortStableFunc(ordered, earlier)
+	sorting.Stable(ordered, earlier)
 	a := &agents{of: map[int]int{}, forks: map[int][]int{}, tails: map[int]*Request{}}
 	for _, q := range ordered {
 		a.place(q)

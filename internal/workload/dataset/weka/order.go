@@ -3,6 +3,8 @@ package weka
 import (
 	"cmp"
 	"slices"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Place is a turn in a session of a trace.
@@ -24,7 +26,7 @@ func setOrder(sessions []Session) {
 				lists[i] = append(lists[i], interval{*t.Timestamp, *t.Timestamp + t.Took, Place{i, k}})
 			}
 		}
-		slices.SortFunc(lists[i], func(a, b interval) int {
+		sorting.Sort(lists[i], func(a, b interval) int {
 			return cmp.Or(cmp.Compare(a.to, b.to), cmp.Compare(a.from, b.from), cmp.Compare(a.place.Turn, b.place.Turn))
 		})
 	}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"aiperf/internal/base/sorting"
 )
 
 // stream is the list of requests of one agent, with the id of its session.
@@ -17,7 +19,7 @@ type stream struct {
 // They apply only to agents whose prompts provably begin with it.
 func (d Detection) split(id, separator string, list []*Request, tool, system, block int) (main stream, others []stream) {
 	main = stream{id: id, requests: slices.Clone(list), tool: tool, system: system}
-	slices.SortStableFunc(main.requests, earlier)
+	sorting.Stable(main.requests, earlier)
 	if !d.Split || len(list) == 0 {
 		return main, nil
 	}
@@ -30,7 +32,7 @@ func (d Detection) split(id, separator string, list []*Request, tool, system, bl
 	main.requests = slices.Clone(detected)
 	if first != nil {
 		main.requests = append(main.requests, first)
-		slices.SortStableFunc(main.requests, earlier)
+		sorting.Stable(main.requests, earlier)
 	}
 	groups := d.groups(a)
 	for n, i := range a.workers {
@@ -130,7 +132,7 @@ func (d Detection) groups(a *agents) map[int]*member {
 			}
 		}
 	}
-	slices.SortFunc(groups, func(x, y []span) int { return earlier(x[0].first, y[0].first) })
+	sorting.Sort(groups, func(x, y []span) int { return earlier(x[0].first, y[0].first) })
 	for i, g := range groups {
 		for k, s := range g {
 			out[s.chain] = &member{i, k}
@@ -141,7 +143,7 @@ func (d Detection) groups(a *agents) map[int]*member {
 
 // together splits spans into sets that overlap, directly or through others. Each set is sorted by time.
 func together(list []span) (parts [][]span) {
-	slices.SortFunc(list, func(x, y span) int {
+	sorting.Sort(list, func(x, y span) int {
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.first.index, y.first.index))
 	})
 	end := 0.0

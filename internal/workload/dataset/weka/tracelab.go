@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/lazyregexp"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
 )
@@ -333,7 +334,7 @@ func (t *Trace) number() {
 
 // requests returns the rounds as requests, by time. Each gets hash ids for its blocks: those of the previous round up to its prefix, then new ones.
 func requests(rounds []round, block int, minted *int64) []*Request {
-	slices.SortStableFunc(rounds, func(a, b round) int {
+	sorting.Stable(rounds, func(a, b round) int {
 		return cmp.Or(cmp.Compare(a.request.at, b.request.at), cmp.Compare(a.number, b.number))
 	})
 	list := make([]*Request, len(rounds))

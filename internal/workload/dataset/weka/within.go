@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"sort"
+
+	"aiperf/internal/base/sorting"
 )
 
 // call is a tool call of a session.
@@ -40,7 +42,7 @@ func (s *shortestCalls) add(c *call) {
 // It visits sessions and calls by start time, so that all calls visited so far began in time. A binary indexed tree over the end times, latest first,
 // returns the shortest of those that ended in time.
 func within(sessions []*recordedSession, calls []call) []*call {
-	slices.SortStableFunc(calls, func(a, b call) int { return cmp.Compare(a.from, b.from) })
+	sorting.Stable(calls, func(a, b call) int { return cmp.Compare(a.from, b.from) })
 	ends := make([]float64, len(calls))
 	for i := range calls {
 		ends[i] = calls[i].to
