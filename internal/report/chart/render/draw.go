@@ -4,14 +4,14 @@ package render
 
 import (
 	"bytes"
+	_ "embed"
 	"image/color"
 	"io"
 	"math"
 	"strconv"
 	"sync"
 
-	"codeberg.org/go-fonts/liberation/liberationsansbold"
-	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"github.com/klauspost/compress/zstd"
 	stdfont "golang.org/x/image/font"
 	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
@@ -65,13 +65,39 @@ func written(c io.WriterTo) ([]byte, error) {
 	return out.Bytes(), err
 }
 
+// packedFonts are Liberation Sans Regular and Bold, one behind the other (liberation_LICENSE).
+//
+//go:embed liberation_sans.ttf.zst
+var packedFonts []byte
+
+// sizeOfRegular is the size of the first font in bytes.
+const sizeOfRegular = 411860
+
+// unpackedFonts returns the two fonts.
+func unpackedFonts() (regular, bold []byte, err error) {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer z.Close()
+	both, err := z.DecodeAll(packedFonts, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	return both[:sizeOfRegular], both[sizeOfRegular:], nil
+}
+
 // fonts are parsed when the first picture is drawn.
 var fonts = sync.OnceValue(func() text.Handler {
+	regular, bold, err := unpackedFonts()
+	if err != nil {
+		panic("draw: the fonts inside the program: " + err.Error())
+	}
 	var list font.Collection
 	for _, one := range []struct {
 		ttf    []byte
 		weight stdfont.Weight
-	}{{liberationsansregular.TTF, stdfont.WeightNormal}, {liberationsansbold.TTF, stdfont.WeightBold}} {
+	}{{regular, stdfont.WeightNormal}, {bold, stdfont.WeightBold}} {
 		face, err := opentype.Parse(one.ttf)
 		if err != nil {
 			panic("draw: a font inside the program: " + err.Error())
