@@ -111,7 +111,11 @@ type entry struct {
 
 // NewTable indexes the rows that have flags. It panics if two flags share a spelling.
 func NewTable(groups ...[]Row) *Table {
-	t := &Table{index: map[string]entry{}}
+	count := 0
+	for _, g := range groups {
+		count += len(g)
+	}
+	t := &Table{Rows: make([]Row, 0, count), index: make(map[string]entry, 2*count)}
 	for _, g := range groups {
 		for _, row := range g {
 			if row.Name() != "" {
