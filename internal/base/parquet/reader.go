@@ -20,7 +20,8 @@ const (
 	roomOfBytes = 256
 	mostRoom    = 8 << 30
 	maxPage     = 1 << 30 // maximum decompressed size of one page
-	sizeOfEntry = 40      // bytes of a value of a dictionary, without its text
+	sizeOfEntry = 40      // bytes of a value in a list or a dictionary, without its text
+	sizeOfGroup = 400     // bytes of a group of few columns
 )
 
 // Reader reads the rows of a file in order.
@@ -32,6 +33,7 @@ type Reader struct {
 	group   int // row group that is read; -1 before the first
 	room    int64
 	need    int64 // bytes that the pages read at once need
+	made    int64 // approximate bytes of the row, which may be many more than in the file: equal values take next to none there
 	zstd    *zstd.Decoder
 }
 
@@ -101,13 +103,18 @@ func (r *Reader) Next() (map[string]any, error) {
 }
 
 func (r *Reader) row() (map[string]any, error) {
+	r.made = 0
 	row, err := r.root.group()
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range r.root.leaves {
-		if there, err := c.peek(); err != nil || there && c.repetition > 0 {
-			return nil, c.failed(errors.Join(err, errLists))
+		there, err := c.peek()
+		if err == nil && there && c.repetition > 0 {
+			err = c.failed(errLists)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return row, nil
@@ -161,16 +168,21 @@ func (n *node) elements(one func() (any, error)) ([]any, error) {
 			return nil, err
 		}
 		list = append(list, v)
-		there, err := n.leaves[0].peek()
+		first := n.leaves[0]
+		there, err := first.peek()
 		if err != nil {
 			return nil, err
 		}
-		if !there || n.leaves[0].repetition < n.maxRepetition {
+		if !there || first.repetition < n.maxRepetition {
 			return list, nil
 		}
 		for _, c := range n.leaves[1:] {
-			if there, err := c.peek(); err != nil || !there {
-				return nil, c.failed(errors.Join(err, errLists))
+			there, err := c.peek()
+			if err == nil && !there {
+				err = c.failed(errLists)
+			}
+			if err != nil {
+				return nil, err
 			}
 		}
 	}
@@ -238,6 +250,11 @@ func (n *node) mapped() (any, error) {
 // group assembles the columns of a group.
 func (n *node) group() (map[string]any, error) {
 	all := make(map[string]any, len(n.children))
+	if len(n.leaves) > 0 {
+		if err := n.leaves[0].grow(sizeOfGroup); err != nil {
+			return nil, err
+		}
+	}
 	for _, child := range n.children {
 		v, err := child.value()
 		if err != nil {
@@ -323,11 +340,27 @@ func (c *cursor) next() (any, error) {
 		return nil, err
 	}
 	c.peeked = false
+	size := int64(sizeOfEntry)
 	if c.definition < c.leaf.maxDefinition {
-		return nil, nil //nolint:nilnil // the value is null
+		return nil, c.grow(size)
 	}
 	v, err := c.values.next()
-	return v, c.failed(err)
+	if err != nil {
+		return nil, c.failed(err)
+	}
+	if text, ok := v.(string); ok {
+		size += int64(len(text))
+	}
+	return v, c.grow(size)
+}
+
+// grow counts bytes of the row.
+func (c *cursor) grow(size int64) error {
+	r := c.reader
+	if r.made += size; r.made > r.room {
+		return c.failed(unsound("a row of more than %d MiB; no more are made for a file of this size", r.room>>20))
+	}
+	return nil
 }
 
 // page reads the next page of the column.

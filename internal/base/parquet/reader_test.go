@@ -441,6 +441,32 @@ func TestFooters(t *testing.T) {
 	}
 }
 
+// TestEndlessList: a list of equal values, which take no bytes, ends where it would fill the memory. An error has its position once.
+func TestEndlessList(t *testing.T) {
+	const values = 4 << 20
+	run := func(count int, v byte) string { return string(append(binary.AppendUvarint(nil, uint64(count)<<1), v)) }
+	prefixed := func(runs string) string {
+		return string(binary.LittleEndian.AppendUint32(nil, uint32(len(runs)))) + runs
+	}
+	body := prefixed(run(1, 0)+run(values-1, 1)) + prefixed(run(values, 1)) + prefixed(run(values, 1))
+	head := format.PageHeader{Type: format.DataPage, CompressedPageSize: int32(len(body)), UncompressedPageSize: int32(len(body))}
+	head.DataPageHeader = thrift.New(format.DataPageHeader{NumValues: values, Encoding: format.RLE, DefinitionLevelEncoding: format.RLE, RepetitionLevelEncoding: format.RLE})
+	text, err := thrift.Marshal(new(thrift.CompactProtocol), &head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, body...)
+	r := &Reader{in: bytes.NewReader(text), room: leastRoom, footer: &footer{groups: [][]chunk{{{path: []string{"l"}, values: values, to: int64(len(text))}}}}, group: -1}
+	if r.root, err = newTree([]element{{name: "root", physical: -1, children: 1}, {name: "l", physical: typeBool, repetition: repeated, logical: -1, converted: -1}}); err != nil {
+		t.Fatal(err)
+	}
+	r.root.leaves[0].reader = r
+	_, err = r.Next()
+	if err == nil || !strings.Contains(err.Error(), "a row of more than 64 MiB") || strings.Count(err.Error(), "column l") != 1 {
+		t.Error(err)
+	}
+}
+
 // TestCheckSum: a page whose bytes do not have the stated check sum is refused.
 func TestCheckSum(t *testing.T) {
 	text, err := os.ReadFile("testdata/plain_none_v1.parquet")
