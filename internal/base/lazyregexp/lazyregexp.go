@@ -8,11 +8,19 @@ import (
 )
 
 // Regexp is a regular expression that is compiled at its first use. Its methods match those of regexp.Regexp.
-type Regexp struct{ compiled func() *regexp.Regexp }
+type Regexp struct {
+	expr string
+	once sync.Once
+	re   *regexp.Regexp
+}
 
-// New returns the regular expression of a constant pattern. An invalid pattern panics at its first use.
-func New(expr string) *Regexp {
-	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
+// New returns the regular expression of a constant pattern. An invalid pattern panics at its first use. The compiler turns a package variable with New
+// into plain data: nothing runs at the start. sync.OnceValue would leave three functions for every expression.
+func New(expr string) *Regexp { return &Regexp{expr: expr} }
+
+func (r *Regexp) compiled() *regexp.Regexp {
+	r.once.Do(func() { r.re = regexp.MustCompile(r.expr) })
+	return r.re
 }
 
 // String returns the pattern.
