@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -40,11 +41,12 @@ func (c *cursor) decompress(text []byte, most int) (out []byte, err error) {
 		}
 		return out, nil
 	case codecLZ4:
-		n, err := lz4.UncompressBlock(text, to)
-		if err != nil {
-			return nil, tooLarge(most, err)
+		return lz4Block(to, text)
+	case codecOldLZ4:
+		if n := unframed(to, text); n == most {
+			return to, nil
 		}
-		return to[:n], nil
+		return lz4Block(to, text)
 	case codecGzip:
 		z, err := gzip.NewReader(bytes.NewReader(text))
 		if err != nil {
@@ -55,6 +57,35 @@ func (c *cursor) decompress(text []byte, most int) (out []byte, err error) {
 		return fill(to, brotli.NewReader(bytes.NewReader(text)))
 	}
 	return nil, unsound("compressed by the method %d, which cannot be read", c.chunk.codec)
+}
+
+func lz4Block(to, text []byte) ([]byte, error) {
+	n, err := lz4.UncompressBlock(text, to)
+	if err != nil {
+		return nil, tooLarge(len(to), err)
+	}
+	return to[:n], nil
+}
+
+// unframed decompresses the blocks of Hadoop's LZ4: each is behind its size and its stored size, of four bytes each. It returns the decompressed
+// bytes, -1 if the text is not framed so.
+func unframed(to, text []byte) int {
+	done := 0
+	for len(text) > 0 {
+		if len(text) < 8 {
+			return -1
+		}
+		size, stored := binary.BigEndian.Uint32(text), binary.BigEndian.Uint32(text[4:])
+		if text = text[8:]; uint64(stored) > uint64(len(text)) || uint64(size) > uint64(len(to)-done) {
+			return -1
+		}
+		n, err := lz4.UncompressBlock(text[:stored], to[done:done+int(size)])
+		if err != nil || n != int(size) {
+			return -1
+		}
+		done, text = done+n, text[stored:]
+	}
+	return done
 }
 
 // fill reads all of a stream into b.

@@ -39,6 +39,7 @@ const (
 	codecSnappy = 1
 	codecGzip   = 2
 	codecBrotli = 4
+	codecOldLZ4 = 5 // framed like Hadoop's, or not framed at all
 	codecZstd   = 6
 	codecLZ4    = 7
 
@@ -53,6 +54,7 @@ const (
 	logicalInteger = 10
 	logicalNull    = 11
 	logicalJSON    = 12
+	logicalFloat16 = 15
 
 	convertedText    = 0
 	convertedMap     = 1
@@ -90,6 +92,14 @@ type chunk struct {
 	data     int64 // offset of the first data page
 	index    int64 // offset of the dictionary page; 0 = none
 	from, to int64
+	file     string // name of the file that has the pages, empty = this one
+	locked   bool   // encrypted
+}
+
+// rowGroup is a part of the rows of a file.
+type rowGroup struct {
+	chunks []chunk
+	rows   int64
 }
 
 func (c *chunk) column() string { return strings.Join(c.path, ".") }
@@ -97,7 +107,7 @@ func (c *chunk) column() string { return strings.Join(c.path, ".") }
 // footer is the index at the end of a file.
 type footer struct {
 	elements []element
-	groups   [][]chunk
+	groups   []rowGroup
 }
 
 // readFooter reads the index at the end of a file.
@@ -109,8 +119,12 @@ func readFooter(in io.ReaderAt, size int64) (*footer, error) {
 	if err := readAt(in, end[:], size-int64(len(end))); err != nil {
 		return nil, err
 	}
-	if name := string(end[4:]); name != magic {
-		return nil, unsound("it ends with %q, not %s; encrypted files (PARE) are not read", name, magic)
+	switch name := string(end[4:]); name {
+	case magic:
+	case encryptedMagic:
+		return nil, errors.New("the file is encrypted; write it again without encryption")
+	default:
+		return nil, unsound("it ends with %q, not %s", name, magic)
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:]))
 	if length > size-int64(len(end)) {
@@ -213,26 +227,41 @@ func (t *thriftReader) logical(kind byte, e *element) {
 }
 
 // group reads a row group.
-func (t *thriftReader) group(kind byte) (chunks []chunk) {
+func (t *thriftReader) group(kind byte) (g rowGroup) {
 	t.fields(kind, func(id int64, kind byte) bool {
-		if id != 1 {
+		switch id {
+		case 1:
+			of, n := t.list(kind)
+			for range n {
+				g.chunks = append(g.chunks, t.place(of))
+			}
+		case 3:
+			g.rows = t.integer(kind)
+		default:
 			return false
-		}
-		of, n := t.list(kind)
-		for range n {
-			var c chunk
-			t.fields(of, func(id int64, kind byte) bool {
-				if id != 3 {
-					return false
-				}
-				t.chunk(kind, &c)
-				return true
-			})
-			chunks = append(chunks, c)
 		}
 		return true
 	})
-	return chunks
+	return g
+}
+
+// place reads the entry of a column in a row group.
+func (t *thriftReader) place(kind byte) (c chunk) {
+	t.fields(kind, func(id int64, kind byte) bool {
+		switch id {
+		case 1:
+			c.file = string(t.text(kind))
+		case 3:
+			t.chunk(kind, &c)
+		case 8, 9: // how it is encrypted, and its encrypted entry
+			c.locked = true
+			return false
+		default:
+			return false
+		}
+		return true
+	})
+	return c
 }
 
 // chunk reads where the pages of a column are.
@@ -265,10 +294,13 @@ func (t *thriftReader) chunk(kind byte, c *chunk) {
 func (f *footer) place(size int64) error {
 	var all []*chunk
 	for g := range f.groups {
-		for i := range f.groups[g] {
-			c := &f.groups[g][i]
-			if c.from = c.data; c.index > 0 {
-				c.from = min(c.index, c.data)
+		for i := range f.groups[g].chunks {
+			c := &f.groups[g].chunks[i]
+			if c.file != "" { // its offsets are those of the other file
+				continue
+			}
+			if c.from = c.data; c.index > 0 && (c.index < c.data || c.data == 0) { // pyarrow: no data page in an empty row group
+				c.from = c.index
 			}
 			if c.from < 0 || c.size < 0 || c.from > size || c.size > size-c.from {
 				return unsound("column %s has %d bytes at %d of a file of %d", c.column(), c.size, c.from, size)

@@ -12,7 +12,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-const magic = "PAR1"
+const (
+	magic          = "PAR1"
+	encryptedMagic = "PARE"
+)
 
 // Memory limits for the pages of all columns that are read at once.
 const (
@@ -30,7 +33,8 @@ type Reader struct {
 	footer  *footer
 	columns []string
 	root    *node
-	group   int // row group that is read; -1 before the first
+	group   int   // row group that is read; -1 before the first
+	rows    int64 // rows of it that were read
 	room    int64
 	need    int64 // bytes that the pages read at once need
 	made    int64 // approximate bytes of the row, which may be many more than in the file: equal values take next to none there
@@ -47,9 +51,9 @@ func Open(in io.ReaderAt, size int64, columns ...string) (*Reader, error) {
 	if r.root, err = newTree(f.elements); err != nil {
 		return nil, err
 	}
-	for g, chunks := range f.groups {
-		if len(chunks) != len(r.root.leaves) {
-			return nil, unsound("%d columns in row group %d, %d in the schema", len(chunks), g, len(r.root.leaves))
+	for g, of := range f.groups {
+		if len(of.chunks) != len(r.root.leaves) {
+			return nil, unsound("%d columns in row group %d, %d in the schema", len(of.chunks), g, len(r.root.leaves))
 		}
 	}
 	for i, c := range r.root.leaves {
@@ -66,7 +70,22 @@ func Open(in io.ReaderAt, size int64, columns ...string) (*Reader, error) {
 	if len(wanted.children) > 0 {
 		r.root = &wanted
 	}
-	return r, nil
+	return r, r.readable()
+}
+
+// readable returns an error if a column that is wanted is encrypted or in another file.
+func (r *Reader) readable() error {
+	for _, g := range r.footer.groups {
+		for _, leaf := range r.root.leaves {
+			switch c := g.chunks[leaf.place]; {
+			case c.locked:
+				return fmt.Errorf("column %s is encrypted; write the file again without encryption", leaf.leaf.name)
+			case c.file != "":
+				return fmt.Errorf("column %s is in the file %q; read that file", leaf.leaf.name, c.file)
+			}
+		}
+	}
+	return nil
 }
 
 // Columns returns the names of all columns.
@@ -86,18 +105,21 @@ func (r *Reader) Next() (map[string]any, error) {
 			}
 		}
 		switch {
+		case r.group >= 0 && (more == 0) != (r.rows == r.footer.groups[r.group].rows):
+			return nil, unsound("row group %d: %d rows, and the footer states %d", r.group, r.rows+int64(min(more, 1)), r.footer.groups[r.group].rows)
 		case more == 0 && r.group+1 >= len(r.footer.groups):
 			return nil, io.EOF
 		case more == 0:
 			r.group++
-			r.need = 0
+			r.need, r.rows = 0, 0
 			for _, c := range r.root.leaves {
-				c.begin(&r.footer.groups[r.group][c.place])
+				c.begin(&r.footer.groups[r.group].chunks[c.place])
 			}
 			continue
 		case more < len(r.root.leaves):
 			return nil, unsound("row group %d: columns of different lengths", r.group)
 		}
+		r.rows++
 		return r.row()
 	}
 }

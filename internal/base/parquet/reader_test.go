@@ -412,9 +412,14 @@ func TestFooters(t *testing.T) {
 		"7 columns in row group 0, 6 in the schema":       func(m *format.FileMetaData) { m.Schema[1].Type.Valid = false },
 		"column plain has the type 9":                     func(m *format.FileMetaData) { m.Schema[1].Type.V = 9 },
 		"column plain has the repetition 4":               func(m *format.FileMetaData) { m.Schema[1].RepetitionType.V, m.Schema[1].RepetitionType.Valid = 4, true },
-		"a schema that ends early":                        func(m *format.FileMetaData) { m.Schema[0].NumChildren.V = 99 },
-		"8 columns more":                                  func(m *format.FileMetaData) { m.Schema[0].NumChildren.V = 1 },
-		"no schema":                                       func(m *format.FileMetaData) { m.Schema = nil },
+		"20 rows, and the footer states 19":               func(m *format.FileMetaData) { m.RowGroups[0].NumRows = 19 },
+		"20 rows, and the footer states 21":               func(m *format.FileMetaData) { m.RowGroups[0].NumRows = 21 },
+		`column plain is in the file "b.parquet"`: func(m *format.FileMetaData) {
+			m.RowGroups[0].Columns[0].FilePath = "b.parquet"
+		},
+		"a schema that ends early": func(m *format.FileMetaData) { m.Schema[0].NumChildren.V = 99 },
+		"8 columns more":           func(m *format.FileMetaData) { m.Schema[0].NumChildren.V = 1 },
+		"no schema":                func(m *format.FileMetaData) { m.Schema = nil },
 	} {
 		meta := *file.Metadata()
 		meta.Schema = slices.Clone(meta.Schema)
@@ -456,7 +461,7 @@ func TestEndlessList(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = append(text, body...)
-	r := &Reader{in: bytes.NewReader(text), room: leastRoom, footer: &footer{groups: [][]chunk{{{path: []string{"l"}, values: values, to: int64(len(text))}}}}, group: -1}
+	r := &Reader{in: bytes.NewReader(text), room: leastRoom, footer: &footer{groups: []rowGroup{{chunks: []chunk{{path: []string{"l"}, values: values, to: int64(len(text))}}, rows: 1}}}, group: -1}
 	if r.root, err = newTree([]element{{name: "root", physical: -1, children: 1}, {name: "l", physical: typeBool, repetition: repeated, logical: -1, converted: -1}}); err != nil {
 		t.Fatal(err)
 	}

@@ -101,14 +101,16 @@ func (n *node) integer(v int64) any {
 	switch {
 	case n.logical == logicalNull:
 		return nil
-	case n.physical == typeInt32 && n.decimal():
-		return float64(float32(v) / float32(math.Pow10(n.scale)))
-	case n.decimal():
-		return float64(v) / math.Pow10(n.scale)
 	case n.physical == typeInt32 && n.unsigned:
 		return int64(uint32(v))
 	case n.physical == typeInt32:
-		return int64(int32(v))
+		v = int64(int32(v))
+	}
+	switch {
+	case n.decimal():
+		return decimal(v, n.scale)
+	case n.unsigned && v < 0: // above 2^63; JSON tables have such numbers as floats too
+		return float64(uint64(v))
 	}
 	return v
 }
@@ -143,6 +145,8 @@ func (n *node) bytes(b []byte) (any, error) {
 		return nil, nil //nolint:nilnil // the value is null
 	case n.decimal():
 		return bigDecimal(b, n.scale), nil
+	case n.logical == logicalFloat16 && len(b) == 2:
+		return half(binary.LittleEndian.Uint16(b)), nil
 	case n.physical == typeText && n.is(logicalJSON, convertedJSON):
 		var v any
 		err := json.Unmarshal(b, &v)
@@ -151,12 +155,50 @@ func (n *node) bytes(b []byte) (any, error) {
 	return string(b), nil
 }
 
-// bigDecimal returns a number in two's complement, big end first, divided by a power of ten.
+// half converts an IEEE 754 binary16 number.
+func half(b uint16) float64 {
+	sign, exponent, fraction := 1.0, int(b>>10&31), float64(b&1023)
+	if b>>15 == 1 {
+		sign = -1
+	}
+	switch {
+	case exponent == 31 && fraction > 0:
+		return math.NaN()
+	case exponent == 31:
+		return sign * math.Inf(1)
+	case exponent == 0:
+		return sign * math.Ldexp(fraction, -24)
+	}
+	return sign * math.Ldexp(fraction+1024, exponent-25)
+}
+
+// Whole numbers up to exactInteger and powers of ten up to exactPower are exact as floats, so a quotient of both is rounded once.
+const (
+	exactInteger = 1 << 53
+	exactPower   = 22
+)
+
+// decimal returns the float nearest to a number divided by a power of ten.
+func decimal(v int64, scale int) float64 {
+	if -exactInteger <= v && v <= exactInteger && scale <= exactPower {
+		return float64(v) / math.Pow10(scale)
+	}
+	return quotient(big.NewInt(v), scale)
+}
+
+// bigDecimal returns the float nearest to a number in two's complement, big end first, divided by a power of ten.
 func bigDecimal(b []byte, scale int) float64 {
 	v := new(big.Int).SetBytes(b)
 	if len(b) > 0 && b[0]&0x80 != 0 {
 		v.Sub(v, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
 	}
+	if v.IsInt64() {
+		return decimal(v.Int64(), scale)
+	}
+	return quotient(v, scale)
+}
+
+func quotient(v *big.Int, scale int) float64 {
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
 	f, _ := new(big.Rat).SetFrac(v, power).Float64()
 	return f
