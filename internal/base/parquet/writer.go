@@ -56,6 +56,7 @@ type writtenChunk struct {
 	dictionary, pages int64 // offsets; dictionary 0 = none
 	nulls             int
 	bounds            bool // a value is there
+	nan               bool // so is a NaN: DuckDB puts it above all others and would leave out its row because of the bounds
 	least, most       uint64
 	first, last       string // texts of a dictionary
 }
@@ -226,7 +227,8 @@ func (c *buffer) number(v uint64, less func(a, b uint64) bool) {
 }
 
 func (c *buffer) double(v float64) {
-	if v != v { // NaN has no place among the bounds
+	if v != v {
+		c.chunk.nan = true
 		c.fixed = binary.LittleEndian.AppendUint64(c.fixed, math.Float64bits(v))
 		return
 	}
@@ -496,7 +498,7 @@ func (c *buffer) index(t *thriftWriter, of *writtenChunk) {
 	}
 	t.open(12)
 	t.int64(3, int64(of.nulls))
-	if of.bounds {
+	if of.bounds && !of.nan {
 		least, most := c.bounds(of)
 		t.text(5, most)
 		t.text(6, least)
