@@ -164,7 +164,7 @@ func (p *Program) check(ctx context.Context, run *config.Run, found *resolve.Fin
 		return ""
 	}
 	text, err := p.Check(ctx, run, p.Streams)
-	var nothing *dataset.NothingError
+	var nothing *dataset.EmptyError
 	switch {
 	case errors.As(err, &nothing): // the configuration is valid, but its run is refused
 		found.Warnings = append(found.Warnings, err.Error()+"; a run would be refused")

@@ -36,8 +36,8 @@ func (a *Adaptive) Whole() bool { return a.Variable != "request_rate" }
 // Adaptive returns the phase's adaptive settings. If the highest value is not set, it is the phase's own value of the variable.
 func (p *Phase) Adaptive() *Adaptive {
 	a := &Adaptive{
-		Variable: p.AdaptiveVariable, Min: or(p.AdaptiveMin, 1), Window: or(p.AdaptiveWindow, 30), Sustain: Value(p.AdaptiveSustain), Least: or(p.AdaptiveLeast, 1),
-		Policy: p.AdaptivePolicy, BaseStep: or(p.AdaptiveBaseStep, 10), MaxMultiplier: or(p.AdaptiveMaxMultiplier, 4), StepPercent: or(p.AdaptiveStepPercent, 25),
+		Variable: p.AdaptiveVariable, Min: valueOr(p.AdaptiveMin, 1), Window: valueOr(p.AdaptiveWindow, 30), Sustain: Value(p.AdaptiveSustain), Least: valueOr(p.AdaptiveLeast, 1),
+		Policy: p.AdaptivePolicy, BaseStep: valueOr(p.AdaptiveBaseStep, 10), MaxMultiplier: valueOr(p.AdaptiveMaxMultiplier, 4), StepPercent: valueOr(p.AdaptiveStepPercent, 25),
 	}
 	if a.Variable == "" {
 		a.Variable = controlWords[0]
@@ -48,12 +48,12 @@ func (p *Phase) Adaptive() *Adaptive {
 	own := map[string]float64{
 		"concurrency": float64(Value(p.Concurrency)), "prefill_concurrency": float64(Value(p.PrefillConcurrency)), "request_rate": Value(p.Rate), "users": float64(Value(p.Users)),
 	}
-	a.Max = or(p.AdaptiveMax, own[a.Variable])
+	a.Max = valueOr(p.AdaptiveMax, own[a.Variable])
 	return a
 }
 
-// or returns the value that p points to, or otherwise if p is nil.
-func or[T any](p *T, otherwise T) T {
+// valueOr returns the value that p points to, or otherwise if p is nil.
+func valueOr[T any](p *T, otherwise T) T {
 	if p != nil {
 		return *p
 	}

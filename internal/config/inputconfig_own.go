@@ -46,7 +46,7 @@ func SplitInputConfig(text []byte) (upstream, own []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	keep, rest := parted(root, "", nil)
+	keep, rest := splitKeys(root, "", nil)
 	if upstream, err = appendJSON(nil, keep); err == nil && rest != nil {
 		own, err = appendJSON(nil, rest)
 	}
@@ -66,7 +66,7 @@ func MergeInputConfig(upstream, own []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return appendJSON(nil, joined(root, more))
+	return appendJSON(nil, mergeMembers(root, more))
 }
 
 // inputNode returns the top-level object of an input configuration.
@@ -81,9 +81,9 @@ func inputNode(text []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// parted splits a tree into the part that AIPerf reads and the rest (nil if empty). of are the keys that do not fit the type of the enclosing entry,
+// splitKeys splits a tree into the part that AIPerf reads and the rest (nil if empty). of are the keys that do not fit the type of the enclosing entry,
 // by their path inside the entry.
-func parted(n *yaml.Node, path string, of map[string]bool) (keep, rest *yaml.Node) {
+func splitKeys(n *yaml.Node, path string, of map[string]bool) (keep, rest *yaml.Node) {
 	switch {
 	case n.Kind == yaml.MappingNode:
 		return partMapping(n, path, of)
@@ -103,7 +103,7 @@ func partMapping(n *yaml.Node, path string, of map[string]bool) (keep, rest *yam
 			add(rest, key, value)
 			continue
 		}
-		k, r := parted(value, at, of)
+		k, r := splitKeys(value, at, of)
 		if r == nil || k.Kind != yaml.MappingNode || len(k.Content) > 0 {
 			add(keep, key, k)
 		}
@@ -125,7 +125,7 @@ func partList(n *yaml.Node, path string, of map[string]bool) (keep, rest *yaml.N
 		if kind := step(entry, "type"); kind != nil && (path == "datasets" || path == "phases") {
 			own = ownKeysOf[path+" "+kind.Value]
 		}
-		k, r := parted(entry, path, own)
+		k, r := splitKeys(entry, path, own)
 		if some = some || r != nil; r == nil {
 			r = mapping()
 		}
@@ -137,21 +137,21 @@ func partList(n *yaml.Node, path string, of map[string]bool) (keep, rest *yaml.N
 	return keep, rest
 }
 
-// joined returns a tree with the members of another one added.
-func joined(n, more *yaml.Node) *yaml.Node {
+// mergeMembers returns a tree with the members of another one added.
+func mergeMembers(n, more *yaml.Node) *yaml.Node {
 	switch {
 	case n.Kind == yaml.MappingNode && more.Kind == yaml.MappingNode:
 		for i := 0; i+1 < len(more.Content); i += 2 {
 			key, value := more.Content[i].Value, more.Content[i+1]
 			if have := step(n, key); have != nil {
-				joined(have, value)
+				mergeMembers(have, value)
 			} else {
 				add(n, key, value)
 			}
 		}
 	case n.Kind == yaml.SequenceNode && more.Kind == yaml.SequenceNode:
 		for i := range min(len(n.Content), len(more.Content)) {
-			joined(n.Content[i], more.Content[i])
+			mergeMembers(n.Content[i], more.Content[i])
 		}
 	}
 	return n

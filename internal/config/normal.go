@@ -134,8 +134,8 @@ func listed(n *yaml.Node) []*yaml.Node {
 	return n.Content
 }
 
-// named converts every scalar x to {name: x}.
-func named(n *yaml.Node) *yaml.Node {
+// nameScalars converts every scalar x to {name: x}.
+func nameScalars(n *yaml.Node) *yaml.Node {
 	one := *n
 	for _, c := range listed(&one) {
 		if c.Kind == yaml.ScalarNode {
@@ -201,7 +201,7 @@ func normalModels(m *yaml.Node) {
 		return
 	}
 	if m.Kind != yaml.MappingNode {
-		*m = *pairs("items", named(m))
+		*m = *pairs("items", nameScalars(m))
 	}
 	for _, model := range entries(step(m, "items")) {
 		if t := step(model, "tokenizer"); t != nil && t.Kind == yaml.ScalarNode && t.ShortTag() != "!!null" {

@@ -153,31 +153,31 @@ func (r *renderer) scope() map[string]jinja.Value {
 	vars := map[string]jinja.Value{}
 	enter := func(n *yaml.Node) {
 		for i := 0; n != nil && i+1 < len(n.Content); i += 2 {
-			vars[n.Content[i].Value] = seen(n.Content[i+1])
+			vars[n.Content[i].Value] = templateValue(n.Content[i+1])
 		}
 	}
 	enter(r.root)
 	enter(step(r.root, "benchmark"))
 	if r.vars != nil {
-		vars["variables"] = seen(r.vars)
+		vars["variables"] = templateValue(r.vars)
 		enter(r.vars)
 	}
 	return vars
 }
 
-// seen converts a node for use in an expression. A list whose entries have names becomes a mapping by name and by number.
-func seen(n *yaml.Node) jinja.Value {
+// templateValue converts a node for use in an expression. A list whose entries have names becomes a mapping by name and by number.
+func templateValue(n *yaml.Node) jinja.Value {
 	switch n.Kind {
 	case yaml.MappingNode:
 		d := jinja.NewDict()
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			d.Set(n.Content[i].Value, seen(n.Content[i+1]))
+			d.Set(n.Content[i].Value, templateValue(n.Content[i+1]))
 		}
 		return d
 	case yaml.SequenceNode:
 		list, byName := &jinja.List{}, jinja.NewDict()
 		for i, c := range n.Content {
-			v := seen(c)
+			v := templateValue(c)
 			list.Items = append(list.Items, v)
 			byName.Set(int64(i), v)
 			if name := step(c, "name"); c.Kind == yaml.MappingNode && name != nil {

@@ -75,7 +75,7 @@ func (b *Benchmark) Facts(epoch, dir string) map[string]string {
 func (b *Benchmark) UserFile(f *UserFile, facts map[string]string) ([]byte, error) {
 	scope := map[string]jinja.Value{}
 	for i := 0; b.variables != nil && i+1 < len(b.variables.Content); i += 2 {
-		scope[b.variables.Content[i].Value] = seen(b.variables.Content[i+1])
+		scope[b.variables.Content[i].Value] = templateValue(b.variables.Content[i+1])
 	}
 	for name, v := range facts {
 		scope[name] = v

@@ -44,7 +44,7 @@ func URLSecrets(s string) (found []string) {
 	query, _, _ = strings.Cut(query, "#")
 	for pair := range strings.SplitSeq(query, "&") {
 		if name, value, ok := strings.Cut(pair, "="); ok && secretQuery[strings.ToLower(name)] {
-			found = append(found, both(value, url.QueryUnescape)...)
+			found = append(found, rawAndUnescaped(value, url.QueryUnescape)...)
 		}
 	}
 	return found
@@ -55,7 +55,7 @@ func userSecrets(info string) []string {
 	if !ok {
 		user, password = "", user
 	}
-	found := append(both(password, url.PathUnescape), info)
+	found := append(rawAndUnescaped(password, url.PathUnescape), info)
 	if name, err := url.PathUnescape(user); err == nil {
 		if word, err := url.PathUnescape(password); err == nil {
 			found = append(found, base64.StdEncoding.EncodeToString([]byte(name+":"+word)))
@@ -64,8 +64,8 @@ func userSecrets(info string) []string {
 	return found
 }
 
-// both returns a value as written and unescaped.
-func both(value string, unescape func(string) (string, error)) []string {
+// rawAndUnescaped returns a value as written and unescaped.
+func rawAndUnescaped(value string, unescape func(string) (string, error)) []string {
 	if plain, err := unescape(value); err == nil && plain != value {
 		return []string{value, plain}
 	}

@@ -157,9 +157,9 @@ func (m *matcher) replaceEnd(text string) string {
 	return text
 }
 
-// begun returns the length of the longest end of a text that may be the beginning of a value. The result includes all of any earlier value that
+// partialLength returns the length of the longest end of a text that may be the beginning of a value. The result includes all of any earlier value that
 // overlaps this end.
-func (m *matcher) begun(text string) (most int) {
+func (m *matcher) partialLength(text string) (most int) {
 	for _, p := range m.patterns {
 		for n := min(len(p.text)-1, len(text)); n > most; n-- {
 			if strings.HasSuffix(text, p.text[:n]) {

@@ -94,7 +94,7 @@ func (s *Secrets) Begun(text string) int {
 	if m == nil {
 		return 0
 	}
-	return m.begun(text)
+	return m.partialLength(text)
 }
 
 // JSON replaces the values inside the strings of JSON text: one value, or one value per line. Numbers and literals stay. In the names of members,

@@ -168,10 +168,10 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		return
 	}
 	column := r.set.Text("--input-column", d.InputColumn)
-	look, err := custom.LookInto(path, kind, column, r.spell)
+	look, err := custom.SampleFile(path, kind, column, r.spell)
 	if err == nil && r.drawsTexts(look) {
 		d.Format = "random_pool"
-		look, err = custom.LookInto(path, d.Format, column, r.spell)
+		look, err = custom.SampleFile(path, d.Format, column, r.spell)
 	}
 	if err != nil && look != nil {
 		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows, InputColumn: column}, err)
@@ -215,7 +215,7 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 	if n := d.Records.Count(); n > manyRecords {
 		r.warn("%s holds %d rows: put them into a file, which is read faster and keeps the configuration readable", r.spell("datasets.main.records"), n)
 	}
-	look, err := custom.LookAt(pools, kind, r.spell)
+	look, err := custom.SampleRecords(pools, kind, r.spell)
 	if look != nil {
 		if all := custom.CheckRecords(kind, custom.Options{Spell: r.spell, Records: pools, PayloadRows: d.PayloadRows, InputColumn: r.set.Text("--input-column", d.InputColumn)}); all != nil {
 			err = all

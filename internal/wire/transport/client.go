@@ -87,7 +87,7 @@ func NewClient(opt Options) (*Client, error) {
 	if opt.HTTP2 {
 		cfg.NextProtos = []string{http2.NextProtoTLS, "http/1.1"}
 	}
-	c := &Client{opt: opt, tls: cfg, tie: clock.NewTie(), doneWait: int64(afterDone), headWait: int64(headTime)}
+	c := &Client{opt: opt, tls: cfg, tie: clock.NewRealTimeOffset(), doneWait: int64(afterDone), headWait: int64(headTime)}
 	if c.opt.MaxResponse <= 0 {
 		c.opt.MaxResponse = DefaultMaxResponse
 	}

@@ -46,7 +46,7 @@ func newEmptinessModel(t *testing.T, sockets int) *emptinessModel {
 	for i := range sockets {
 		s := &socketModel{fd: int32(i)}
 		s.unread = m.log.enter(i)
-		s.tie = clock.NewTie()
+		s.tie = clock.NewRealTimeOffset()
 		m.sockets = append(m.sockets, s)
 	}
 	return m

@@ -38,8 +38,8 @@ const hellaswagClosing = "\n\nOutput 'A', 'B', 'C', or 'D'. Full answer not need
 
 // activityRow is the beginning of a text with its possible endings.
 type activityRow struct {
-	asked string
-	gold  string // "" = the row has none
+	prompt string
+	gold   string // "" = the row has none
 }
 
 func (s *source) activities(stem string, each func(label string, a activityRow)) error {
@@ -56,7 +56,7 @@ func (s *source) activities(stem string, each func(label string, a activityRow))
 		if err != nil {
 			return err
 		}
-		a := activityRow{asked: context + lettered(endings) + "\nAnswer:"}
+		a := activityRow{prompt: context + lettered(endings) + "\nAnswer:"}
 		if v := r.Row["label"]; v != nil && v != "" {
 			if text, ok := v.(string); ok && len(text) == 1 && text[0] >= '0' && text[0] <= '9' {
 				r.Row["label"] = int64(text[0] - '0')
@@ -81,7 +81,7 @@ func hellaswag(s *source) (problems []Problem, err error) {
 		err = s.activities("data/train", func(label string, a activityRow) {
 			if len(seen) < s.shots && !seen[label] {
 				seen[label] = true
-				shots.WriteString(a.asked + " " + a.gold + "\n\n")
+				shots.WriteString(a.prompt + " " + a.gold + "\n\n")
 			}
 		})
 		if err == nil && len(seen) < s.shots {
@@ -99,7 +99,7 @@ func hellaswag(s *source) (problems []Problem, err error) {
 		header := "The following are multiple choice questions (with answers) are sentence completion problems about " + label + ".\n\n"
 		for _, a := range byLabel[label] {
 			if a.gold != "" {
-				problems = append(problems, plain(label, a.gold, header+shots.String()+a.asked+hellaswagClosing))
+				problems = append(problems, plain(label, a.gold, header+shots.String()+a.prompt+hellaswagClosing))
 			}
 		}
 	}

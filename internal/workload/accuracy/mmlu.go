@@ -26,7 +26,7 @@ type mmluQuestion struct {
 	gold     int
 }
 
-func (q *mmluQuestion) asked() string {
+func (q *mmluQuestion) prompt() string {
 	return "Question: " + q.question + lettered(q.choices) + "\nAnswer:"
 }
 func (q *mmluQuestion) answer() string { return " " + letters[q.gold:q.gold+1] }
@@ -68,7 +68,7 @@ func mmlu(s *source) (problems []Problem, err error) {
 		var text strings.Builder
 		text.WriteString(line)
 		for i := range shots {
-			asked := shots[i].asked()
+			asked := shots[i].prompt()
 			text.WriteString(asked + shots[i].answer() + "\n\n")
 			if i == 0 {
 				asked = line + asked
@@ -76,7 +76,7 @@ func mmlu(s *source) (problems []Problem, err error) {
 			turns = append(turns, Message{"user", asked}, Message{"assistant", shots[i].answer()})
 		}
 		for i := range test {
-			asked := test[i].asked()
+			asked := test[i].prompt()
 			if s.cot {
 				asked = strings.TrimSuffix(asked, "Answer:") + "Let's think step by step.\nAnswer:"
 			}

@@ -213,7 +213,7 @@ func (p *phase) schedule(next, after *ticket, now int64) {
 	}
 	if f := next.ses.family; f.slot && f.live == 1 {
 		next.rests = true
-		p.g.session.rest(+1, now)
+		p.g.session.recordPause(+1, now)
 	}
 	next.wakeAt = max(now, next.due-int64(p.g.scenario.ArmLead))
 	p.timed.push(next)

@@ -49,29 +49,29 @@ type Generator struct {
 	prefetcher    *prefetcher
 	cuts          *rng.Stream // random stream of request cancellation; advances only in profiling phases
 	view          atomic.Pointer[phase]
-	begun         atomic.Pointer[[]*phase] // all phases so far
+	startedPhases atomic.Pointer[[]*phase] // all phases so far
 	live          atomic.Int64             // number of request goroutines
 	limitsPrefill bool                     // some phase limits prefill
 	ready         chan struct{}            // signals a change that prime waits for
 
-	mu          sync.Mutex
-	session     slots
-	prefill     slots
-	current     *phase // the phase that is sending
-	active      []*phase
-	nextURL     int
-	passes      map[int]int   // by conversation, how often it was drawn
-	lanes       []*replaySlot // lanes of a replay
-	pressed     bool          // the lanes continued without pauses in the warm-up
-	nextTurns   []*ticket     // the next turns of the lanes in that case
-	sleepsUntil int64         // next instant at which the scheduler wakes up
-	work        work          // to be done after the mutex is released
-	interrupted bool
-	failures    bool
-	seen        bool          // an observer ended the run
-	streak      failureStreak // consecutive connection failures
-	unreachable *UnreachableError
-	err         error
+	mu              sync.Mutex
+	session         slots
+	prefill         slots
+	current         *phase // the phase that is sending
+	active          []*phase
+	nextURL         int
+	passes          map[int]int   // by conversation, how often it was drawn
+	lanes           []*replaySlot // lanes of a replay
+	pressed         bool          // the lanes continued without pauses in the warm-up
+	nextTurns       []*ticket     // the next turns of the lanes in that case
+	sleepsUntil     int64         // next instant at which the scheduler wakes up
+	work            work          // to be done after the mutex is released
+	interrupted     bool
+	failures        bool
+	endedByObserver bool          // an observer ended the run
+	streak          failureStreak // consecutive connection failures
+	unreachable     *UnreachableError
+	err             error
 }
 
 // New checks the scenario and returns its generator.
@@ -203,11 +203,11 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 	g.mu.Unlock()
 	g.view.Store(p)
 	var begun []*phase
-	if before := g.begun.Load(); before != nil {
+	if before := g.startedPhases.Load(); before != nil {
 		begun = slices.Clone(*before)
 	}
 	begun = append(begun, p)
-	g.begun.Store(&begun)
+	g.startedPhases.Store(&begun)
 	if started := g.opts.Hooks.Started; started != nil {
 		started(&p.info, p.t0)
 	}
@@ -277,7 +277,7 @@ func (g *Generator) awaitDropped() {
 func (g *Generator) over() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.interrupted || g.failures || g.seen || g.unreachable != nil || g.err != nil
+	return g.interrupted || g.failures || g.endedByObserver || g.unreachable != nil || g.err != nil
 }
 
 // interrupt handles the first Ctrl-C.
@@ -293,7 +293,7 @@ func (g *Generator) interrupt() {
 // Finish ends the run as if its time were over: nothing more is sent, requests in flight are cancelled, and the results are complete.
 func (g *Generator) Finish() {
 	g.mu.Lock()
-	g.seen = true
+	g.endedByObserver = true
 	g.abort(StopWatcher, ErrSeen)
 	w := g.takeWork()
 	g.mu.Unlock()
@@ -341,7 +341,7 @@ func (g *Generator) Snapshot() Snapshot {
 
 // Snapshots returns the state of all phases that have begun, in their order.
 func (g *Generator) Snapshots() (all []Snapshot) {
-	begun := g.begun.Load()
+	begun := g.startedPhases.Load()
 	if begun == nil {
 		return nil
 	}

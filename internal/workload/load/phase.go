@@ -159,7 +159,7 @@ func (p *phase) lag(t *ticket) {
 		return
 	}
 	from := t.issue.Intended
-	if t.asked != 0 {
+	if t.scheduled != 0 {
 		from = t.due
 	}
 	late := t.issue.At - t.issue.Intended

@@ -31,7 +31,7 @@ func (p *phase) mature(now int64) int64 {
 func (p *phase) wakes(t *ticket, now int64) {
 	if t.rests {
 		t.rests = false
-		p.g.session.rest(-1, now)
+		p.g.session.recordPause(-1, now)
 	}
 }
 

@@ -44,8 +44,8 @@ func (d *rateDriver) begin(t0 int64) {
 	d.freedAt = t0
 }
 
-// account records how many requests the rate demanded, at the end of sending.
-func (d *rateDriver) account(now int64) {
+// recordDemand records how many requests the rate demanded, at the end of sending.
+func (d *rateDriver) recordDemand(now int64) {
 	s, rate := &d.p.stats.Schedule, d.arrivals.rate
 	s.Expected = rate.integral(seconds(now - d.p.t0))
 	if now <= d.p.steadyAt {

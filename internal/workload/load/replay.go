@@ -160,8 +160,8 @@ func (d *replay) room() int {
 	return min(s.free(), len(d.p.g.lanes)-s.used) - d.pending
 }
 
-// left returns the tickets that wait for slots at the end of sending, and clears the list.
-func (d *replay) left() []*ticket {
+// takeWaiting returns the tickets that wait for slots at the end of sending, and clears the list.
+func (d *replay) takeWaiting() []*ticket {
 	list := d.waiting
 	d.waiting = nil
 	return list

@@ -50,7 +50,7 @@ func (s *slots) begin(steps []step, t0 int64) {
 func (s *slots) advance(now int64) int64 {
 	value, next := s.limit.at(now)
 	s.max = value
-	s.account(now)
+	s.updateVacancy(now)
 	return next
 }
 
@@ -60,23 +60,23 @@ func (s *slots) free() int { return max(0, s.max-s.used) }
 // take takes a slot; the caller must have checked that one is free.
 func (s *slots) take(now int64) {
 	s.used++
-	s.account(now)
+	s.updateVacancy(now)
 }
 
 // give returns a slot.
 func (s *slots) give(now int64) {
 	s.used--
-	s.account(now)
+	s.updateVacancy(now)
 }
 
-// rest records that the holder of a slot begins (+1) or ends (-1) a delay of its own.
-func (s *slots) rest(by int, now int64) {
+// recordPause records that the holder of a slot begins (+1) or ends (-1) a delay of its own.
+func (s *slots) recordPause(by int, now int64) {
 	s.idle += by
-	s.account(now)
+	s.updateVacancy(now)
 }
 
-// account updates the times without a free slot.
-func (s *slots) account(now int64) {
+// updateVacancy updates the times without a free slot.
+func (s *slots) updateVacancy(now int64) {
 	s.full.set(s.free() == 0, now)
 	s.busy.set(s.used-s.idle >= s.max, now)
 }

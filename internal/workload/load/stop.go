@@ -43,8 +43,8 @@ func (p *phase) stop(why Stop, now int64) {
 			s.Steady.Caps = s.Caps.minus(p.rampCaps)
 		}
 		s.Answered = p.count.completed.Load()
-		if d, ok := p.driver.(interface{ account(now int64) }); ok {
-			d.account(now)
+		if d, ok := p.driver.(interface{ recordDemand(now int64) }); ok {
+			d.recordDemand(now)
 		}
 	}
 	p.keeps = p.keeps && why == StopDuration
@@ -59,8 +59,8 @@ func (p *phase) stop(why Stop, now int64) {
 	}
 	p.g.prefetcher.putBack(unused)
 	rest := slices.Concat(slices.Collect(p.ready.all()), p.timed, p.parked)
-	if d, ok := p.driver.(interface{ left() []*ticket }); ok {
-		rest = append(rest, d.left()...)
+	if d, ok := p.driver.(interface{ takeWaiting() []*ticket }); ok {
+		rest = append(rest, d.takeWaiting()...)
 	}
 	p.starts, p.ready, p.timed, p.parked = queue{}, queue{}, nil, nil
 	for _, t := range rest {

@@ -30,13 +30,13 @@ type ticket struct {
 	ses *session
 	req Request
 
-	due     int64 // instant at which it may leave; 0 = as soon as there are slots
-	asked   int64 // scheduled instant, if the previous answer came later than that; 0 = due
-	resumes bool  // the sessions that it waited for have ended
-	primes  bool  // it only primes the server's cache; the session's position does not change
-	rests   bool  // it waits for its own delay and holds the slot of its session
-	wakeAt  int64 // due, or earlier by the time to prepare
-	waited  bool  // it was due and found no slot
+	due       int64 // instant at which it may leave; 0 = as soon as there are slots
+	scheduled int64 // scheduled instant, if the previous answer came later than that; 0 = due
+	resumes   bool  // the sessions that it waited for have ended
+	primes    bool  // it only primes the server's cache; the session's position does not change
+	rests     bool  // it waits for its own delay and holds the slot of its session
+	wakeAt    int64 // due, or earlier by the time to prepare
+	waited    bool  // it was due and found no slot
 
 	launched bool // its goroutine is running
 	armed    ArmedRequest

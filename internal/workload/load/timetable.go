@@ -72,8 +72,8 @@ func (d *timetable) advance(now int64) int64 {
 // admit grants a ticket at its scheduled instant.
 func (d *timetable) admit(t *ticket, now int64) {
 	intended := t.due
-	if t.asked != 0 {
-		intended = t.asked
+	if t.scheduled != 0 {
+		intended = t.scheduled
 		d.p.stats.Schedule.LateAnswers++
 	}
 	if intended >= d.p.steadyAt {
@@ -82,8 +82,8 @@ func (d *timetable) admit(t *ticket, now int64) {
 	d.p.admit(t, intended, now)
 }
 
-// account records how many requests the rate demanded, at the end of sending; a trace demands none.
-func (d *timetable) account(int64) {
+// recordDemand records how many requests the rate demanded, at the end of sending; a trace demands none.
+func (d *timetable) recordDemand(int64) {
 	s := &d.p.stats.Schedule
 	if d.p.Mode != UserCentric {
 		return

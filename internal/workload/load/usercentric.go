@@ -155,7 +155,7 @@ func (u *userStarts) pop(t0 int64) *ticket {
 func (u *userStarts) due(t, next *ticket, now int64) int64 {
 	at := t.due + ns(u.gap)
 	if at < now {
-		next.asked = at
+		next.scheduled = at
 		return now
 	}
 	return at

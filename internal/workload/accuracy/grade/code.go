@@ -103,9 +103,9 @@ func (t *test) run(ctx context.Context, code, function string) (fault string, er
 	case !r.Ended:
 		return lastLine(r.Fault), nil
 	case function != "" && !sameValue(r.Returned, t.output):
-		return "the function returned " + shown(r.Returned) + ", not " + shown(t.output), nil
+		return "the function returned " + quotable(r.Returned) + ", not " + quotable(t.output), nil
 	case function == "" && !sameOutput(r.Output, t.output):
-		return "it wrote " + shown(r.Output) + ", not " + shown(t.output), nil
+		return "it wrote " + quotable(r.Output) + ", not " + quotable(t.output), nil
 	}
 	return "", nil
 }

@@ -115,7 +115,7 @@ func judged(passed, unparsed bool, extracted, expected, how string) Result {
 	if passed {
 		r.Confidence, verdict = 1, "right"
 	}
-	r.Explanation = fmt.Sprintf("%s: %s, want %s: %s", how, shown(extracted), shown(expected), verdict)
+	r.Explanation = fmt.Sprintf("%s: %s, want %s: %s", how, quotable(extracted), quotable(expected), verdict)
 	return r
 }
 
@@ -129,8 +129,8 @@ func (r Result) AppendTo(o *jsontext.Object) {
 	o.Text("explanation", r.Explanation)
 }
 
-// shown returns a text in the form in which explanations quote it.
-func shown(s string) string {
+// quotable returns a text in the form in which explanations quote it.
+func quotable(s string) string {
 	const most = 200
 	if r := []rune(s); len(r) > most {
 		s = string(r[:most]) + "…"

@@ -161,7 +161,7 @@ func (a *Agents) tell(name string) error {
 		return err
 	}
 	if a.set.roots.Len() == 0 && a.longer > 0 {
-		return dataset.Nothing("%s: none of the %d traces fits into %s %d (tokens); the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
+		return dataset.Empty("%s: none of the %d traces fits into %s %d (tokens); the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
 	}
 	for _, note := range []struct {
 		n    int

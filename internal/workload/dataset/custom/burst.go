@@ -109,7 +109,7 @@ type burstSupply struct {
 }
 
 func openBurst(_ Format, files []string) (supply, error) {
-	file, err := rows.Hold(files[0])
+	file, err := rows.OpenRereadable(files[0])
 	if err != nil {
 		return nil, err
 	}

@@ -200,12 +200,12 @@ func (l *loader) nothingLeft(path string) error {
 	f := l.set.info
 	switch {
 	case l.others != nil:
-		return dataset.Nothing("%s: no row has the category %s; the file has %s", path, speedBenchCategory(l.Type), sortedKeys(l.others))
+		return dataset.Empty("%s: no row has the category %s; the file has %s", path, speedBenchCategory(l.Type), sortedKeys(l.others))
 	case f.OutsideWindow > 0:
-		return dataset.Nothing("%s: no rows left: %d are outside the window (%s), the input of %d is longer than %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
+		return dataset.Empty("%s: no rows left: %d are outside the window (%s), the input of %d is longer than %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
 			l.Spell.As("datasets.main.synthesis.max_isl"))
 	case f.TooLong > 0:
-		return dataset.Nothing("%s: no rows left: the input of %d is longer than %s %d", path, f.TooLong, l.Spell.As("datasets.main.synthesis.max_isl"), l.Limits.MaxISL)
+		return dataset.Empty("%s: no rows left: the input of %d is longer than %s %d", path, f.TooLong, l.Spell.As("datasets.main.synthesis.max_isl"), l.Limits.MaxISL)
 	}
 	if len(f.Warnings) > 0 { // they explain what happened to the rows
 		said := make([]string, len(f.Warnings))

@@ -26,9 +26,9 @@ type FileSample struct {
 	column string // column of the prompts named by the user, "" = one of the usual names
 }
 
-// LookInto detects the format of a file, checks that its rows are JSON objects and counts them. column is the key of the prompts, "" = not given. as
+// SampleFile detects the format of a file, checks that its rows are JSON objects and counts them. column is the key of the prompts, "" = not given. as
 // names the settings in errors. The error has one line for each of the first ten errors.
-func LookInto(path, named, column string, as setting.Spell) (*FileSample, error) {
+func SampleFile(path, named, column string, as setting.Spell) (*FileSample, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):

@@ -13,7 +13,7 @@ func lookAt(t *testing.T, content, named string) (*FileSample, error) {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return LookInto(path, named, "", nil)
+	return SampleFile(path, named, "", nil)
 }
 
 func TestLookInto(t *testing.T) {
@@ -88,7 +88,7 @@ func TestLookIntoFaults(t *testing.T) {
 	}
 	// A row that is not JSON does not hide the errors of other rows.
 	path := write(t, "{\"text\":5}\n{\"text\":\"b\"\n{\"texts\":7}")
-	_, err := LookInto(path, "single_turn", "", nil)
+	_, err := SampleFile(path, "single_turn", "", nil)
 	if err == nil || strings.Contains(err.Error(), "\n") {
 		t.Fatal(err)
 	}
@@ -98,10 +98,10 @@ func TestLookIntoFaults(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	if _, err := LookInto(t.TempDir(), "multi_turn", "", nil); err == nil || !strings.Contains(err.Error(), "is a folder") {
+	if _, err := SampleFile(t.TempDir(), "multi_turn", "", nil); err == nil || !strings.Contains(err.Error(), "is a folder") {
 		t.Errorf("directory: %v", err)
 	}
-	if _, err := LookInto(filepath.Join(t.TempDir(), "gone"), "", "", nil); err == nil || !strings.Contains(err.Error(), "does not exist") {
+	if _, err := SampleFile(filepath.Join(t.TempDir(), "gone"), "", "", nil); err == nil || !strings.Contains(err.Error(), "does not exist") {
 		t.Errorf("missing file: %v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestLookIntoFaults(t *testing.T) {
 // TestLookIntoLargeFiles checks that the rows of a large file are not counted, so that the first rows are not taken for all.
 func TestLookIntoLargeFiles(t *testing.T) {
 	leave(t)
-	l, err := LookInto(write(t, strings.Repeat(`{"timestamp":1,"input_length":5}`+"\n", 3)), "mooncake_trace", "", nil)
+	l, err := SampleFile(write(t, strings.Repeat(`{"timestamp":1,"input_length":5}`+"\n", 3)), "mooncake_trace", "", nil)
 	if err != nil || l.Turns != 0 || l.Records != 0 || !l.Timed {
 		t.Errorf("%+v %v", l, err)
 	}

@@ -77,7 +77,7 @@ func TestPayloadFolder(t *testing.T) {
 	if got := lines(s); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if l, err := LookInto(dir, "", "", nil); err != nil || l.Format.Name != "raw_payload" || l.Records != 3 || l.Turns != 3 {
+	if l, err := SampleFile(dir, "", "", nil); err != nil || l.Format.Name != "raw_payload" || l.Records != 3 || l.Turns != 3 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

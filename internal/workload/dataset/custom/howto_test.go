@@ -78,7 +78,7 @@ func TestHowToAddADataset(t *testing.T) {
 		if got := lines(s); !slices.Equal(got, strings.Split(want, ",")) {
 			t.Errorf("%q: got %q, want %q", content, got, want)
 		}
-		if l, err := LookInto(write(t, content), "", "", nil); err != nil || l.Format.Name != s.Info().Type {
+		if l, err := SampleFile(write(t, content), "", "", nil); err != nil || l.Format.Name != s.Info().Type {
 			t.Errorf("%q: %+v, %v", content, l, err)
 		}
 	}

@@ -206,7 +206,7 @@ var inputsLayout = layout{supply: openSessions, sessions: true}
 type inputsSupply struct{ file *rows.RereadableFile }
 
 func openSessions(_ Format, files []string) (supply, error) {
-	file, err := rows.Hold(files[0])
+	file, err := rows.OpenRereadable(files[0])
 	if err != nil {
 		return nil, err
 	}

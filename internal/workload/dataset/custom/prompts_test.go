@@ -90,7 +90,7 @@ func TestPromptFiles(t *testing.T) {
 			t.Errorf("%s %q: %v, want %s", c.name, c.content, err, c.format)
 			continue
 		}
-		if look, err := LookInto(path, "", c.column, nil); err != nil || look.Format.Name != c.format || look.Turns != s.Len() {
+		if look, err := SampleFile(path, "", c.column, nil); err != nil || look.Format.Name != c.format || look.Turns != s.Len() {
 			t.Errorf("%s %q: a look sees %+v, %v", c.name, c.content, look, err)
 		}
 		if got := texts(s); c.want != nil && !slices.Equal(got, c.want) {
@@ -140,7 +140,7 @@ func TestPromptsOfParquet(t *testing.T) {
 	if _, err := Open(path, o); err == nil || !strings.Contains(err.Error(), `row 0: column "id" must hold texts, got 1`) {
 		t.Error(err)
 	}
-	if l, err := LookInto("testdata/baseten.parquet", "", "", nil); err != nil || l.Format.Name != basetenType {
+	if l, err := SampleFile("testdata/baseten.parquet", "", "", nil); err != nil || l.Format.Name != basetenType {
 		t.Errorf("%+v, %v", l, err)
 	}
 }

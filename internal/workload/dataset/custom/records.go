@@ -75,9 +75,9 @@ func (l *loader) pools(path string) ([]string, error) {
 	return names, nil
 }
 
-// LookAt detects the format of rows in a configuration and counts them, like LookInto for a file. A nil sample means that the rows cannot be read at
+// SampleRecords detects the format of rows in a configuration and counts them, like SampleFile for a file. A nil sample means that the rows cannot be read at
 // all.
-func LookAt(pools []Pool, named string, as setting.Spell) (*FileSample, error) {
+func SampleRecords(pools []Pool, named string, as setting.Spell) (*FileSample, error) {
 	l := &FileSample{named: named}
 	if named == "" {
 		named = "single_turn"

@@ -29,7 +29,7 @@ func TestInlineRecords(t *testing.T) {
 	if got := lines(s); !slices.Equal(got, []string{"session_000000: [a]", "session_000001: [b]"}) {
 		t.Errorf("%q", got)
 	}
-	look, err := LookAt(o.Records, "", nil)
+	look, err := SampleRecords(o.Records, "", nil)
 	if err != nil || look.Records != 2 || look.Format.Name != "single_turn" {
 		t.Errorf("%+v %v", look, err)
 	}
@@ -79,7 +79,7 @@ func TestInlineBlocks(t *testing.T) {
 // TestInlineFormats checks that formats without rows are rejected with a message about the configuration, not about a file.
 func TestInlineFormats(t *testing.T) {
 	for _, format := range []string{"inputs_json", "burst_gpt_trace", "baseten_trace", "weka_trace", "tracelab"} {
-		look, err := LookAt([]Pool{{Rows: raws(`{"a":1}`)}}, format, nil)
+		look, err := SampleRecords([]Pool{{Rows: raws(`{"a":1}`)}}, format, nil)
 		if look != nil || err == nil || !strings.Contains(err.Error(), "records: the type "+format+" cannot be written in a configuration file") {
 			t.Errorf("%s: %v, %v", format, look, err)
 		}

@@ -30,7 +30,7 @@ func openLines(f Format, paths []string) (supply, error) {
 	s := &lineSupply{format: f}
 	end := int64(0)
 	for _, path := range paths {
-		file, err := rows.Hold(path)
+		file, err := rows.OpenRereadable(path)
 		if err != nil {
 			return nil, errors.Join(err, s.Close())
 		}

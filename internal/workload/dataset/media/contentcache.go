@@ -35,8 +35,8 @@ type cachedItem struct {
 	used    *list.Element // nil = not used yet
 }
 
-// NewAhead returns an empty cache. part returns item i.
-func NewAhead(part func(i int) conversation.Part) *ContentCache {
+// NewContentCache returns an empty cache. part returns item i.
+func NewContentCache(part func(i int) conversation.Part) *ContentCache {
 	return &ContentCache{part: part, limit: maxCachedBytes, workers: max(1, runtime.GOMAXPROCS(0)-1), held: map[int]*cachedItem{}, used: list.New(), late: map[int]int{}}
 }
 

@@ -25,7 +25,7 @@ func counted(n int) (func(i int) conversation.Part, []atomic.Int32) {
 func TestAheadMakesOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		part, made := counted(50)
-		a := NewAhead(part)
+		a := NewContentCache(part)
 		for i := range 50 {
 			a.Want(i)
 		}
@@ -51,7 +51,7 @@ func TestAheadMakesOnce(t *testing.T) {
 func TestAheadIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		part, made := counted(100)
-		a := NewAhead(part)
+		a := NewContentCache(part)
 		a.limit, a.workers = 100, 3
 		for i := range 100 {
 			a.Want(i)
@@ -82,7 +82,7 @@ func TestAheadIsBounded(t *testing.T) {
 // TestAheadWhileAsked checks that callers that are faster than the workers get the same content.
 func TestAheadWhileAsked(t *testing.T) {
 	part, _ := counted(400)
-	a := NewAhead(part)
+	a := NewContentCache(part)
 	a.limit = 500
 	var all sync.WaitGroup
 	for g := range 4 {
@@ -106,7 +106,7 @@ func TestAheadWhileAsked(t *testing.T) {
 func TestAheadDropsWhatComesTooLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		part, made := counted(40)
-		a := NewAhead(part)
+		a := NewContentCache(part)
 		a.limit, a.workers = 100, 0 // no worker starts yet
 		for i := range 20 {
 			a.Want(i)

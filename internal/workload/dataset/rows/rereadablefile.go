@@ -30,8 +30,8 @@ func Packed(path string) bool {
 	return err == nil && head == [2]byte{0x1f, 0x8b}
 }
 
-// Hold opens a file.
-func Hold(path string) (*RereadableFile, error) {
+// OpenRereadable opens a file.
+func OpenRereadable(path string) (*RereadableFile, error) {
 	if Packed(path) {
 		source, err := Open(path, io.Discard)
 		if err != nil {

@@ -75,7 +75,7 @@ func New(o Options) (*Dataset, error) {
 	}
 	s.total = countTurns(o)
 	if o.Media.Count() > 0 {
-		s.ahead = media.NewAhead(func(i int) conversation.Part { return o.Media.Part(s.item(i)) })
+		s.ahead = media.NewContentCache(func(i int) conversation.Part { return o.Media.Part(s.item(i)) })
 	}
 	if !o.material() {
 		return s, nil

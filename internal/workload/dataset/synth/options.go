@@ -74,7 +74,7 @@ func (o Options) check() error {
 	case o.Turns.Mean < 0:
 		return fmt.Errorf("%s %d: must be at least 1", as("datasets.main.turns.mean"), o.Turns.Mean)
 	case o.Rankings == nil && !o.hasText() && o.Media.Count() == 0:
-		return dataset.Nothing("nothing to send: all generated data are switched off. Set %s (now %d) and %s (now %d) above 0, or add images (%s), audio (%s) or video (%s)",
+		return dataset.Empty("nothing to send: all generated data are switched off. Set %s (now %d) and %s (now %d) above 0, or add images (%s), audio (%s) or video (%s)",
 			as("datasets.main.prompts.isl.mean"), o.ISL.Mean, as("datasets.main.prompts.batch_size"), o.Batch,
 			as("datasets.main.images.width.mean"), as("datasets.main.audio.length.mean"), as("datasets.main.video.width"))
 	case o.Context.System != "" && o.Context.SharedSystem > 0:

@@ -16,8 +16,8 @@ type RealTimeOffset struct {
 	stepped atomic.Int64 // largest step seen, ns, signed; 0 = none
 }
 
-// NewTie measures the offset now. It takes the best of several readings, so that a pause in the middle of one does no harm.
-func NewTie() *RealTimeOffset { return &RealTimeOffset{offset: measure()} }
+// NewRealTimeOffset measures the offset now. It takes the best of several readings, so that a pause in the middle of one does no harm.
+func NewRealTimeOffset() *RealTimeOffset { return &RealTimeOffset{offset: measure()} }
 
 // Instant converts real-time ns to an instant.
 func (t *RealTimeOffset) Instant(wall int64) int64 { return wall - t.offset }

@@ -6,7 +6,7 @@ import (
 )
 
 func TestTieFollowsTheRealTimeClock(t *testing.T) {
-	tie := NewTie()
+	tie := NewRealTimeOffset()
 	before := Now()
 	at := tie.Instant(time.Now().UnixNano())
 	after := Now()
@@ -20,7 +20,7 @@ func TestTieFollowsTheRealTimeClock(t *testing.T) {
 
 func TestTieNoticesAStep(t *testing.T) {
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 5 * time.Millisecond} {
-		tie := NewTie()
+		tie := NewRealTimeOffset()
 		tie.offset -= int64(step) // as if the real-time clock had been set forward by step since
 		if _, ok := tie.Now(); ok {
 			t.Errorf("step of %v not noticed", step)
