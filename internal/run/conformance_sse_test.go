@@ -328,7 +328,7 @@ func TestConformanceOfCompleteStreams(t *testing.T) {
 			p.say(measured(jsonHead, document))
 		}
 	})
-	ask(t, s.url, asked{strict: true}).is(t, "H27 strict", sseError, "no stream of events but application/json: \"{\\\"object", "a")
+	ask(t, s.url, asked{strict: true}).is(t, "H27 strict", sseError, "the answer is not an event stream but application/json: \"{\\\"object", "a")
 	unstreamed := []endpoint.Member{{Key: "stream", Value: json.RawMessage("false")}}
 	ask(t, s.url, asked{strict: true, extras: unstreamed}).is(t, "H27 strict, not asked", "ok", "", "a")
 }

@@ -104,7 +104,7 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 	case reading <- struct{}{}:
 		defer func() { <-reading }()
 	case <-late.C:
-		a.Err = failure(skipped, Shown(address), errors.New("another page is coming in"))
+		a.Err = failure(skipped, Shown(address), errors.New("other pages were still being read"))
 		return a
 	case <-ctx.Done():
 		a.Err = failure(kind(ctx.Err()), Shown(address), ctx.Err())
@@ -123,7 +123,7 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 
 func (a *Answer) tooLarge(address string) {
 	a.Body, a.TooLarge = nil, true
-	a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page has more than %d MiB", MostBody>>20))
+	a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page is larger than %d MiB", MostBody>>20))
 }
 
 // failure returns an error that names its address. The types are those in the Python tool's files.

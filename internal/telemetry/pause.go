@@ -88,10 +88,10 @@ func (e *Exporter) Paused() (*record.Error, int64) {
 	defer e.pauses.mu.Unlock()
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return Fault("ScrapePaused", e.address, "not asked: the server asked for a pause (429 or Retry-After)"), e.pauses.skipped
+	return Fault("ScrapePaused", e.address, "skipped: the server asked for a pause (429 or Retry-After)"), e.pauses.skipped
 }
 
 // PauseText says that an exporter is not scraped for a while.
 func PauseText(address string, pause time.Duration) string {
-	return fmt.Sprintf("%s asks for a pause: it is not asked again for %.3g s", Shown(address), pause.Seconds())
+	return fmt.Sprintf("%s asked for a pause; aiperf reads it again in %.3g s", Shown(address), pause.Seconds())
 }

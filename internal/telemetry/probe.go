@@ -79,7 +79,7 @@ func (l *Losses) Text() string {
 	var parts []string
 	for i, one := range list {
 		if i == mostTold {
-			parts = append(parts, fmt.Sprintf("and %d kinds more", len(list)-mostTold))
+			parts = append(parts, fmt.Sprintf("and %d more kinds of errors", len(list)-mostTold))
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%s (%d×)", one.Error.Message, one.Count))

@@ -129,7 +129,7 @@ func (e *Exporter) MoveTo(address string) {
 func (e *Exporter) Skipped() (*record.Error, int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return Fault(skipped, e.address, "not asked while others were under way"), e.skipped.Load()
+	return Fault(skipped, e.address, "skipped while earlier readings were still running"), e.skipped.Load()
 }
 
 // Cadence is the interval of scrapes and their time limit.

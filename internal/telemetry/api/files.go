@@ -22,7 +22,7 @@ func (s *Source) list(w http.ResponseWriter, r *http.Request) {
 	files := []listedFile{}
 	entries, err := os.ReadDir(s.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		refuse(w, r, http.StatusInternalServerError, "the folder of the run cannot be read")
+		refuse(w, r, http.StatusInternalServerError, "the artifact directory of the run cannot be read")
 		return
 	}
 	for _, one := range entries {

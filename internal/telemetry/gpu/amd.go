@@ -92,7 +92,7 @@ func amdList[T any](text []byte) ([]T, error) {
 	if json.Unmarshal(text, &below) == nil && below.List != nil {
 		return below.List, nil
 	}
-	return nil, fmt.Errorf("no list of GPUs: %w", err)
+	return nil, fmt.Errorf("cannot read the list of GPUs: %w", err)
 }
 
 // memoryUnits convert to GB, energyUnits to MJ.
@@ -193,10 +193,10 @@ func OpenAMD(ctx context.Context, o Options, command string) (*Collector, error)
 	defer cancel()
 	list, err := ask(first)
 	if err == nil && len(list) == 0 {
-		err = errors.New("there is none")
+		err = errors.New("no GPU found")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("no GPU of this machine can be read: %w", err)
+		return nil, fmt.Errorf("the GPUs of this machine cannot be read: %w", err)
 	}
 	a.identify(first)
 	c.takeAMD(a, list)

@@ -81,8 +81,8 @@ func TestAMDRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ command, says string }{
 		"no program": {filepath.Join(t.TempDir(), "amd-smi"), "no such file"},
 		"no driver":  {fake(t, "echo 'AMDSMI_STATUS_DRIVER_NOT_LOADED' >&2; exit 255\n"), "DRIVER_NOT_LOADED"},
-		"no JSON":    {fake(t, "echo hello\n"), "no list of GPUs"},
-		"no GPU":     {fake(t, "echo '[]'\n"), "there is none"},
+		"no JSON":    {fake(t, "echo hello\n"), "cannot read the list of GPUs"},
+		"no GPU":     {fake(t, "echo '[]'\n"), "no GPU found"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		_, err := OpenAMD(ctx, Options{Cadence: telemetry.Cadence{Interval: time.Second}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler)}, c.command)

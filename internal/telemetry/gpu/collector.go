@@ -108,7 +108,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 	if a.Err != nil {
 		c.losses.Add(a.Err, 1)
 		if a.TooLarge {
-			c.Warn("GPU telemetry: " + a.Err.Message + "; it is asked no more. " + c.Silence)
+			c.Warn("GPU telemetry: " + a.Err.Message + "; aiperf stops reading it. " + c.Silence)
 			s.Retire()
 		}
 		return
@@ -131,9 +131,9 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 
 // bad warns once about an exporter whose page has invalid lines, and counts them.
 func (c *Collector) bad(s *source, page *exposition.Page) {
-	text := fmt.Sprintf("line %d is no metric, want %s", page.First.Line, page.First.Why)
+	text := fmt.Sprintf("line %d is not a metric: expected %s", page.First.Line, page.First.Why)
 	if !page.IsText() {
-		text = "this is no page of metrics: " + text
+		text = "not a metrics page: " + text
 	}
 	c.losses.Add(telemetry.Fault("ParseError", s.shown, text), 1)
 	if !s.warned {

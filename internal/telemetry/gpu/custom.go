@@ -38,7 +38,7 @@ func ParseCustom(name, text string) (fields []Field, warnings []string) {
 		}
 		field, why := customField(line)
 		if why != "" {
-			warnings = append(warnings, fmt.Sprintf("%s:%d: %s; the line is left out", name, n, why))
+			warnings = append(warnings, fmt.Sprintf("%s:%d: %s; line skipped", name, n, why))
 			continue
 		}
 		if sources[field.Source] || taken[field.Tag] {
@@ -51,13 +51,13 @@ func ParseCustom(name, text string) (fields []Field, warnings []string) {
 }
 
 func customField(line string) (f Field, why string) {
-	const want = "want FIELD, gauge or counter, help"
+	const want = "expected FIELD, gauge or counter, help"
 	if !utf8.ValidString(line) {
-		return f, "this is not UTF-8; " + want
+		return f, "the line is not UTF-8; " + want
 	}
 	parts := strings.SplitN(line, ",", 3)
 	if len(parts) < 3 {
-		return f, fmt.Sprintf("%d of 3 parts; %s", len(parts), want)
+		return f, fmt.Sprintf("%d parts instead of 3; %s", len(parts), want)
 	}
 	source, kind, help := strings.TrimSpace(parts[0]), strings.TrimSpace(parts[1]), strings.TrimSpace(parts[2])
 	if !strings.HasPrefix(source, "DCGM_FI_") || strings.ContainsAny(source, " \t") {

@@ -106,7 +106,7 @@ func (c *Collector) start(ctx context.Context, command string, queries []int) (s
 	}
 	s.cmd.Stderr = nil
 	if err := s.cmd.Start(); err != nil {
-		return nil, "", fmt.Errorf("no GPU of this machine can be read: %w", err)
+		return nil, "", fmt.Errorf("the GPUs of this machine cannot be read: %w", err)
 	}
 	first := make(chan string, 1) // "" = a reading arrived, otherwise the output that arrived instead
 	go func() {
@@ -120,12 +120,12 @@ func (c *Collector) start(ctx context.Context, command string, queries []int) (s
 		if text == "" {
 			return s, "", nil
 		}
-		err = fmt.Errorf("no GPU of this machine can be read: %s says %.200q", command, text)
+		err = fmt.Errorf("the GPUs of this machine cannot be read: %s printed %.200q", command, text)
 		if m := smiUnknown.FindStringSubmatch(text); m != nil {
 			missing = m[1]
 		}
 	case <-timer.C:
-		err = fmt.Errorf("no GPU of this machine can be read: %s said nothing for %v", command, c.Reachable)
+		err = fmt.Errorf("the GPUs of this machine cannot be read: %s printed nothing for %v", command, c.Reachable)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}
@@ -155,7 +155,7 @@ func (s *smi) stop() {
 		joules, doubt = joules+e.joules, doubt+e.maxError
 	}
 	if doubt > mostDoubt*joules {
-		s.warn(fmt.Sprintf("GPU energy is accurate to %.1f %% only: it is integrated from readings of power, which changed fast. A DCGM exporter reads the energy counter.", 100*doubt/joules))
+		s.warn(fmt.Sprintf("GPU energy is accurate to %.1f %% only, because it is computed from power readings and the power changed fast. Use a DCGM exporter, which reads the energy counter.", 100*doubt/joules))
 	}
 }
 
@@ -172,7 +172,7 @@ func (c *Collector) read(s *smi, first chan<- string) {
 			told = true
 			continue
 		default:
-			c.losses.Add(telemetry.Fault("ParseError", LocalURL, "a line of nvidia-smi: "+err.Error()), 1)
+			c.losses.Add(telemetry.Fault("ParseError", LocalURL, "bad line from nvidia-smi: "+err.Error()), 1)
 		}
 		if !told {
 			first <- ""
@@ -207,7 +207,7 @@ func (c *Collector) smiLine(s *smi, line string) (*Sample, error) {
 		return nil, err
 	}
 	if len(cells) != len(smiIdentity)+len(s.tags) {
-		return nil, errors.New("the columns are others")
+		return nil, errors.New("unexpected columns")
 	}
 	index, err := strconv.Atoi(cells[0])
 	if err != nil {

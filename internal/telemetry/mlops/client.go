@@ -81,7 +81,7 @@ func (c *client) json(ctx context.Context, method, path string, body, out any) e
 		return err
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return fmt.Errorf("%s %s: the answer is none that is known: %w", method, telemetry.Shown(c.base+path), err)
+		return fmt.Errorf("%s %s: unexpected answer: %w", method, telemetry.Shown(c.base+path), err)
 	}
 	return nil
 }

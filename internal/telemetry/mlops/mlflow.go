@@ -178,7 +178,7 @@ func (m *MLflow) files(ctx context.Context, c *client, to string, files []File) 
 	}
 	u, err := url.Parse(to)
 	if err != nil || u.Scheme != "mlflow-artifacts" && u.Scheme != "http" && u.Scheme != "https" {
-		return fmt.Errorf("files are not uploaded: the server keeps them at %s itself and does not pass them on", place(to))
+		return fmt.Errorf("files are not uploaded: the server expects clients to write them to %s directly", place(to))
 	}
 	base := c.base + "/api/2.0/mlflow-artifacts/artifacts" + strings.TrimRight(u.Path, "/") + "/"
 	if u.Scheme != "mlflow-artifacts" {

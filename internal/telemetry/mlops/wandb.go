@@ -127,7 +127,7 @@ func (w *WandB) files(ctx context.Context, c *client, entity, project, run strin
 		base, baseErr := url.Parse(c.base)
 		switch {
 		case !asked || err != nil || baseErr != nil:
-			errs = append(errs, fmt.Errorf("the server wants a file %q that was not offered", f.Name))
+			errs = append(errs, fmt.Errorf("the server requested the unknown file %q", f.Name))
 			continue
 		case !to.IsAbs():
 			to = base.ResolveReference(to)
@@ -150,7 +150,7 @@ func (c *client) graph(ctx context.Context, query string, variables map[string]a
 		return err
 	}
 	if len(answer.Errors) > 0 {
-		return fmt.Errorf("the server says: %.200s", answer.Errors[0].Message)
+		return fmt.Errorf("the server answered: %.200s", answer.Errors[0].Message)
 	}
 	return json.Unmarshal(answer.Data, out)
 }

@@ -89,8 +89,8 @@ func (i *instruments) requests() {
 // timing creates the instruments of the load.
 func (i *instruments) timing() {
 	for _, d := range []struct{ name, tag, about string }{
-		{"aiperf.schedule.lag", "schedule_lag", "Time from the instant at which a request should have left to that at which it was let go."},
-		{"aiperf.dispatch.lag", "dispatch_lag", "Time from letting a request go to its first byte."},
+		{"aiperf.schedule.lag", "schedule_lag", "Time from the instant at which a request was due to the instant at which it was released."},
+		{"aiperf.dispatch.lag", "dispatch_lag", "Time from the release of a request to the sending of its first byte."},
 	} {
 		i.seconds = append(i.seconds, seconds{tag: d.tag, failed: true, to: i.histogram(d.name, "s", d.about, firstBounds)})
 	}
@@ -116,10 +116,10 @@ func (i *instruments) collect(now int64) (list [][]byte) {
 			return observed{n, []attribute{phase, {"aiperf.outcome", outcome}}}
 		}
 		list = append(list,
-			counter("aiperf.requests.sent", "{request}", "Requests sent in the phase that is on.", began, now, i.counters, []observed{{l.Sent, []attribute{phase}}}, i.counts),
+			counter("aiperf.requests.sent", "{request}", "Requests sent in the current phase.", began, now, i.counters, []observed{{l.Sent, []attribute{phase}}}, i.counts),
 			counter("aiperf.requests.ended", "{request}", "Requests of the phase that have ended, by outcome.", began, now, i.counters,
 				[]observed{ended("success", l.Completed-l.Failed), ended("error", l.Failed), ended("cancelled", l.Cut)}, i.counts),
-			gauge("aiperf.requests.in_flight", "{request}", "Requests that were sent and have not ended.", now, observed{l.InFlight, []attribute{phase}}))
+			gauge("aiperf.requests.in_flight", "{request}", "Requests sent and not ended yet.", now, observed{l.InFlight, []attribute{phase}}))
 	}
 	i.last = now
 	return list

@@ -90,7 +90,7 @@ func ownNamespace(o Options) (string, error) {
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" {
 		return name, nil
 	}
-	return "", errors.New("the namespace of this pod is not known (no AIPERF_NAMESPACE, no service account)")
+	return "", errors.New("the namespace of this pod is unknown, because there is no service account; set AIPERF_NAMESPACE")
 }
 
 // client returns a client that trusts the cluster's own certificate authority.
@@ -101,7 +101,7 @@ func (o *Options) client() (*http.Client, error) {
 	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, errors.New("service account: ca.crt holds no certificate")
+		return nil, errors.New("service account: ca.crt has no certificate")
 	}
 	return &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}, nil
 }
@@ -150,11 +150,11 @@ func (o *Options) page(ctx context.Context, c *http.Client, next string) (*podLi
 	case http.StatusForbidden:
 		return nil, errors.New(o.forbidden())
 	default:
-		return nil, fmt.Errorf("the API of the cluster answers with status %d", resp.StatusCode)
+		return nil, fmt.Errorf("the cluster's API answered with status %d", resp.StatusCode)
 	}
 	page := &podList{}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, mostBytes)).Decode(page); err != nil {
-		return nil, fmt.Errorf("the answer of the cluster's API is no list of pods: %w", err)
+		return nil, fmt.Errorf("the answer of the cluster's API is not a list of pods: %w", err)
 	}
 	return page, nil
 }
@@ -162,7 +162,7 @@ func (o *Options) page(ctx context.Context, c *http.Client, next string) (*podLi
 // forbidden says which permission the service account needs.
 func (o *Options) forbidden() string {
 	if o.Namespace == AllNamespaces {
-		return "the service account may not list the pods of all namespaces: it needs a ClusterRole with the verb list on pods, or name one namespace"
+		return "the service account may not list the pods of all namespaces; give it a ClusterRole with the verb list on pods, or choose one namespace"
 	}
-	return "the service account may not list the pods of namespace " + o.Namespace + ": it needs a Role with the verb list on pods there"
+	return "the service account may not list the pods of namespace " + o.Namespace + "; give it a Role with the verb list on pods there"
 }

@@ -107,11 +107,11 @@ func TestFindFails(t *testing.T) {
 		change func(*Options)
 		want   string
 	}{
-		{"no right", forbidden, func(*Options) {}, "pods of namespace bench: it needs a Role"},
-		{"no right anywhere", forbidden, func(o *Options) { o.Namespace = AllNamespaces }, "it needs a ClusterRole"},
+		{"no right", forbidden, func(*Options) {}, "pods of namespace bench; give it a Role"},
+		{"no right anywhere", forbidden, func(o *Options) { o.Namespace = AllNamespaces }, "give it a ClusterRole"},
 		{"status", func(_ url.Values, w http.ResponseWriter) { w.WriteHeader(http.StatusTeapot) }, func(*Options) {}, "status 418"},
-		{"no JSON", func(_ url.Values, w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) }, func(*Options) {}, "is no list of pods"},
-		{"no account", pages, func(o *Options) { o.Account = t.TempDir() }, "namespace of this pod is not known"},
+		{"no JSON", func(_ url.Values, w http.ResponseWriter) { _, _ = w.Write([]byte("<html>")) }, func(*Options) {}, "is not a list of pods"},
+		{"no account", pages, func(o *Options) { o.Account = t.TempDir() }, "namespace of this pod is unknown"},
 		{"no certificate", pages, func(o *Options) { o.Account, o.Namespace = t.TempDir(), "x" }, "ca.crt"},
 		{"too slow", pages, func(o *Options) { o.Timeout = 1 }, "deadline exceeded"},
 	} {

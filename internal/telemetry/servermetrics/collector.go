@@ -150,7 +150,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 			c.Log.Info("server metrics: " + telemetry.PauseText(s.Address(), a.Pause))
 		}
 		if a.TooLarge {
-			c.retire(s, fmt.Sprintf("its page has more than %d MiB", telemetry.MostBody>>20))
+			c.retire(s, fmt.Sprintf("its page is larger than %d MiB", telemetry.MostBody>>20))
 		}
 		return
 	}
@@ -168,9 +168,9 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 	s.good = true
 	c.answered.Store(true)
 	if p := s.page; p.BadLines > 0 {
-		c.losses.Add(telemetry.Fault("ParseError", s.Address(), "lines that are no metric"), int64(p.BadLines))
+		c.losses.Add(telemetry.Fault("ParseError", s.Address(), "lines that are not metrics"), int64(p.BadLines))
 		if c.once("bad " + s.first) {
-			c.Warn(fmt.Sprintf("server metrics: %s: line %d is no metric, want %s; such lines are left out (%d here)", telemetry.Shown(s.Address()), p.First.Line, p.First.Why, p.BadLines))
+			c.Warn(fmt.Sprintf("server metrics: %s: line %d is not a metric: expected %s; such lines are skipped (%d on this page)", telemetry.Shown(s.Address()), p.First.Line, p.First.Why, p.BadLines))
 		}
 	}
 	c.mu.Lock()
@@ -182,24 +182,24 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 // say warns once about each kind of ignored data in a page.
 func (c *Collector) say(s *source, told PageFindings) {
 	for _, name := range told.Dropped {
-		c.losses.Add(telemetry.Fault("NotFinite", s.Address(), name+" had a value that is no finite number"), 1)
+		c.losses.Add(telemetry.Fault("NotFinite", s.Address(), name+" had a value that is not a finite number"), 1)
 		if c.once("finite " + name) {
-			c.Warn("server metrics: " + name + " has values that are no finite numbers (NaN, Inf); they are left out")
+			c.Warn("server metrics: " + name + " has values that are not finite (NaN, Inf); they are skipped")
 		}
 	}
 	for _, name := range told.Skipped {
 		if c.once("type " + name) {
-			c.Log.Info("server metrics: a family of a type without figures is left out", "metric", name)
+			c.Log.Info("server metrics: a metric family of an unsupported type is skipped", "metric", name)
 		}
 	}
 	for _, name := range told.Conflict {
 		c.losses.Add(telemetry.Fault("TypeChanged", s.Address(), name+" changed its type"), 1)
 		if c.once("kind " + name) {
-			c.Warn("server metrics: " + name + " has changed its type, or endpoints disagree about it; what came later is left out")
+			c.Warn("server metrics: " + name + " changed its type, or endpoints report different types; later values are skipped")
 		}
 	}
 	if told.Full && c.once("full") {
-		c.Warn(fmt.Sprintf("server metrics: more than %d label sets; the others are left out", mostSeries))
+		c.Warn(fmt.Sprintf("server metrics: more than %d label sets; the others are skipped", mostSeries))
 	}
 }
 
@@ -207,7 +207,7 @@ func (c *Collector) say(s *source, told PageFindings) {
 func (c *Collector) foreign(s *source) {
 	why := "the answer is JSON"
 	if s.page != nil {
-		why = fmt.Sprintf("line %d is no metric, want %s", s.page.First.Line, s.page.First.Why)
+		why = fmt.Sprintf("line %d is not a metric: expected %s", s.page.First.Line, s.page.First.Why)
 	}
 	if s.good {
 		c.losses.Add(telemetry.Fault("ParseError", s.Address(), why), 1)
@@ -215,7 +215,7 @@ func (c *Collector) foreign(s *source) {
 	}
 	if other := telemetry.TensorRT(s.first); s.why == "" && other != "" {
 		s.why = why
-		c.Log.Info("server metrics: no page of metrics; TensorRT-LLM's address is tried", "url", s.first, "why", why, "address", other)
+		c.Log.Info("server metrics: not a metrics page; trying the address of TensorRT-LLM", "url", s.first, "why", why, "address", other)
 		s.MoveTo(telemetry.TensorRT(s.Address()))
 		return
 	}
@@ -223,11 +223,11 @@ func (c *Collector) foreign(s *source) {
 }
 
 // trtHint is advice for the operator of a TensorRT-LLM server.
-const trtHint = ". TensorRT-LLM has metrics with return_perf_metrics: true"
+const trtHint = ". For TensorRT-LLM, set return_perf_metrics: true in the server"
 
 // retire stops reading an endpoint.
 func (c *Collector) retire(s *source, why string) {
-	text := "server metrics: " + s.first + " is asked no more: "
+	text := "server metrics: " + s.first + " is no longer read: "
 	if s.why != "" {
 		text += s.why + "; at " + telemetry.Shown(s.Address()) + ": "
 	}
@@ -240,7 +240,7 @@ func (c *Collector) retire(s *source, why string) {
 func (c *Collector) Results(w Window, slice float64) *Results {
 	r := c.store.Results(w, slice)
 	for _, name := range r.Resets {
-		c.Warn("server metrics: " + name + " began anew while the run went on (a restart of the server?); its figures add the pieces up")
+		c.Warn("server metrics: " + name + " was reset during the run (did the server restart?); the values before and after are added up")
 	}
 	return r
 }

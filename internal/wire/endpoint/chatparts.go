@@ -140,7 +140,7 @@ func (p *partWriter) audio(t *conversation.Turn, part *conversation.Part) error 
 		return nil
 	}
 	if !m.Inline() {
-		return invalid(t, "audio %.40q: want FORMAT,BASE64 or data:audio/FORMAT;base64,BASE64", m.Address())
+		return invalid(t, "audio %.40q: must be FORMAT,BASE64 or data:audio/FORMAT;base64,BASE64", m.Address())
 	}
 	content, err := m.Base64()
 	if err != nil {

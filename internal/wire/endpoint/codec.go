@@ -172,7 +172,7 @@ func invalid(t *conversation.Turn, format string, args ...any) error {
 // alone returns an error if there is history and the type cannot send it.
 func alone(t *conversation.Turn, h *History, name string) error {
 	if len(h.Past) > 0 {
-		return invalid(t, "endpoint type %s sends exactly one turn, this is turn %d of the conversation", name, len(h.Past)+1)
+		return invalid(t, "endpoint type %s sends only one turn per conversation, and this is turn %d", name, len(h.Past)+1)
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func openDynamic(s Settings) (Codec, error) {
 		return c, nil
 	}
 	if service, method, ok := strings.Cut(c.path[1:], "/"); !ok || service == "" || method == "" || strings.Contains(method, "/") {
-		return nil, fmt.Errorf("%s: want package.Service/Method, found %q", s.Spell.As("endpoint.grpc_method"), s.Method)
+		return nil, fmt.Errorf("%s: must be package.Service/Method, got %q", s.Spell.As("endpoint.grpc_method"), s.Method)
 	}
 	if s.Descriptors != "" {
 		raw, err := boundedfile.ReadAll(s.Descriptors, mostDescriptors)
@@ -79,7 +79,7 @@ func opaqueType() jsonType {
 func (c *dynamicCodec) describe(raw []byte) error {
 	set := new(descriptorpb.FileDescriptorSet)
 	if err := proto.Unmarshal(raw, set); err != nil {
-		return errors.New("it is no FileDescriptorSet, which protoc writes with all imports")
+		return errors.New("not a FileDescriptorSet, which protoc writes with descriptor_set_out and include_imports")
 	}
 	files, err := protodesc.NewFiles(set)
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *dynamicCodec) describe(raw []byte) error {
 	d, err := files.FindDescriptorByName(protoreflect.FullName(service))
 	s, ok := d.(protoreflect.ServiceDescriptor)
 	if err != nil || !ok {
-		return fmt.Errorf("there is no service %s in it", service)
+		return fmt.Errorf("it has no service %s", service)
 	}
 	m := s.Methods().ByName(protoreflect.Name(method))
 	if m == nil {
@@ -108,7 +108,7 @@ func (c *dynamicCodec) Input([]byte) Input { return Input{} }
 // Encode implements Codec.
 func (c *dynamicCodec) Encode(t *conversation.Turn, _ *History) (Request, error) {
 	if t.RawPayload == nil {
-		return Request{}, invalid(t, `endpoint type dynamic_grpc sends ready messages: give a file of the type raw_payload whose rows are {"messages": [MESSAGE, ...]}`)
+		return Request{}, invalid(t, `endpoint type dynamic_grpc sends complete messages; give a file of type raw_payload with rows {"messages": [MESSAGE, ...]}`)
 	}
 	if c.method.Load() != nil {
 		if _, err := c.Marshal(c.path, record.Plain(t.RawPayload)); err != nil {
@@ -136,7 +136,7 @@ func (c *dynamicCodec) Learn(_ string, answer []byte) ([]string, error) {
 		err = c.describe(raw)
 	}
 	if err != nil {
-		err = fmt.Errorf("what the server tells of %s: %w; %s names a file that does", c.path[1:], err, c.set.Spell.As("endpoint.grpc_descriptors"))
+		err = fmt.Errorf("the server's description of %s cannot be used: %w; give a descriptor file with %s", c.path[1:], err, c.set.Spell.As("endpoint.grpc_descriptors"))
 	}
 	return nil, err
 }
@@ -157,18 +157,18 @@ func (c *dynamicCodec) Marshal(method string, whole record.Body) ([][]byte, erro
 	}
 	m := c.method.Load()
 	if m == nil {
-		return nil, fmt.Errorf("what %s takes is not known", c.path[1:])
+		return nil, fmt.Errorf("the input type of %s is unknown", c.path[1:])
 	}
 	list := []json.RawMessage{body}
 	var several map[string]json.RawMessage
 	if json.Unmarshal(body, &several) == nil && len(several) == 1 && several["messages"] != nil && m.Input().Fields().ByJSONName("messages") == nil {
 		list = nil // list shares the memory of the body
 		if err := json.Unmarshal(several["messages"], &list); err != nil {
-			return nil, fmt.Errorf("messages: want a list, found %.80s", several["messages"])
+			return nil, fmt.Errorf("messages: must be a list, got %.80s", several["messages"])
 		}
 	}
 	if len(list) != 1 && !m.IsStreamingClient() {
-		return nil, fmt.Errorf("%s takes one message, here are %d", c.path[1:], len(list))
+		return nil, fmt.Errorf("%s takes one message, got %d", c.path[1:], len(list))
 	}
 	messages := make([][]byte, len(list))
 	for i, text := range list {
@@ -178,7 +178,7 @@ func (c *dynamicCodec) Marshal(method string, whole record.Body) ([][]byte, erro
 			messages[i], err = proto.MarshalOptions{Deterministic: true}.Marshal(one) // deterministic: the same row gives the same bytes
 		}
 		if err != nil {
-			return nil, fmt.Errorf("message %d is no %s: %w", i+1, m.Input().FullName(), err)
+			return nil, fmt.Errorf("message %d is not of the type %s: %w", i+1, m.Input().FullName(), err)
 		}
 	}
 	return messages, nil
@@ -213,7 +213,7 @@ func (c *dynamicCodec) Unmarshal(method string, message []byte) ([]byte, *record
 	}
 	m := c.method.Load()
 	if m == nil {
-		return nil, unread(errors.New("its type is not known"))
+		return nil, unread(errors.New("its type is unknown"))
 	}
 	one := dynamicpb.NewMessage(m.Output())
 	if err := proto.Unmarshal(message, one); err != nil {

@@ -55,15 +55,15 @@ func TestDynamicMessages(t *testing.T) {
 	if failed != nil || len(reply.Contents) != 1 || reply.Contents[0].Kind != record.Other {
 		t.Errorf("%+v %v", reply, failed)
 	}
-	for body, want := range map[string]string{`{"no_such":1}`: "message 1 is no inference.ModelInferRequest", `{"messages":3}`: "want a list", `{`: "message 1"} {
+	for body, want := range map[string]string{`{"no_such":1}`: "message 1 is not of the type inference.ModelInferRequest", `{"messages":3}`: "must be a list", `{`: "message 1"} {
 		_, err := c.Encode(&conversation.Turn{RawPayload: []byte(body)}, &History{})
 		contains(t, body, err, want)
 	}
 	_, err = c.Encode(&conversation.Turn{Parts: conversation.Texts("", "a")}, &History{})
-	contains(t, "text", err, "sends ready messages")
+	contains(t, "text", err, "sends complete messages")
 	one := codec(t, "dynamic_grpc", Settings{Method: "inference.GRPCInferenceService/ModelInfer", Descriptors: describedFile(t)})
 	_, err = one.Encode(&conversation.Turn{RawPayload: []byte(`{"messages":[{},{}]}`)}, &History{})
-	contains(t, "unary", err, "takes one message, here are 2")
+	contains(t, "unary", err, "takes one message, got 2")
 }
 
 // TestDynamicReflection: what a server tells by reflection describes the method; without it nothing is sent.
@@ -99,9 +99,9 @@ func TestDynamicReflection(t *testing.T) {
 	}
 	other := codec(t, "dynamic_grpc", Settings{Method: "a.B/C"}).(Learner)
 	_, err = other.Learn("m", text)
-	contains(t, "other", err, "there is no service a.B in it")
+	contains(t, "other", err, "it has no service a.B")
 	_, err = other.Learn("m", []byte(`"#"`))
-	contains(t, "garbage", err, "what the server tells of a.B/C")
+	contains(t, "garbage", err, "the server's description of a.B/C cannot be used")
 	if _, failure := r.Unmarshal(reflectionMethod, []byte("\x3a\x06\x12\x04none")); failure == nil || failure.Message != "none" {
 		t.Errorf("%v", failure)
 	}

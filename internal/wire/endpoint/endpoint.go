@@ -115,11 +115,11 @@ func (e *Endpoint) RemarksOn(t *conversation.Turn) []string {
 		name  string
 	}{{conversation.Image, e.Images, "images"}, {conversation.Audio, e.Audio, "audio"}, {conversation.Video, e.Video, "video"}} {
 		if !m.takes && slices.ContainsFunc(t.Parts, func(p conversation.Part) bool { return p.Kind == m.kind }) {
-			list = append(list, "endpoint type "+e.Name+" sends no "+m.name+": they are left out")
+			list = append(list, "endpoint type "+e.Name+" sends no "+m.name+": they are skipped")
 		}
 	}
 	if t.TokenIDs != nil && !e.TokenIDs {
-		list = append(list, "endpoint type "+e.Name+" sends no token ids: they are left out")
+		list = append(list, "endpoint type "+e.Name+" sends no token ids: they are skipped")
 	}
 	return list
 }
@@ -176,5 +176,5 @@ func Lookup(name string) (e *Endpoint, notice string, err error) {
 		names[i] = catalogue[i].Name
 	}
 	sort.Strings(names)
-	return nil, "", fmt.Errorf("unknown endpoint type %q; allowed: %s (a body of your own: template)", name, strings.Join(names, ", "))
+	return nil, "", fmt.Errorf("unknown endpoint type %q; allowed are %s (for your own request body, use template)", name, strings.Join(names, ", "))
 }

@@ -77,8 +77,8 @@ func TestForms(t *testing.T) {
 		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:;base64,"+b64("GIF89a.....")))}, append(append([]string{}, edit...), "image/image.gif (image/gif) GIF89a....."), ""},
 		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:;base64,"+b64("RIFF....WEBP")))}, append(append([]string{}, edit...), "image/image.webp (image/webp) RIFF....WEBP"), ""},
 		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:;base64,"+b64("BM......")))}, append(append([]string{}, edit...), "image/image.bmp (image/bmp) BM......"), ""},
-		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:;base64,"+b64("what")))}, []string{"!neither a media type nor the head"}, ""},
-		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:text/plain;base64,AAAA"))}, []string{"!image of type text/plain"}, ""},
+		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:;base64,"+b64("what")))}, []string{"!unknown format; without a media type"}, ""},
+		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:text/plain;base64,AAAA"))}, []string{"!image with the media type text/plain"}, ""},
 		{"image_edit", extras(), conversation.Turn{Parts: append(said, picture("data:image/png;base64,A=A"))}, []string{"!not base64"}, ""},
 		{"image_edit", extras(), conversation.Turn{Parts: said}, []string{"!needs an image"}, ""},
 		{"image_edit", extras(), conversation.Turn{Origin: "f:7", Parts: []conversation.Part{picture("http://h/a.png")}}, []string{"!f:7: endpoint type image_edit needs a text"}, ""},
@@ -87,7 +87,7 @@ func TestForms(t *testing.T) {
 			`{"file":{"b64_data":"` + b64("sound") + `","filename":"audio.mp3","content_type":"audio/mpeg"},"model":"m","language":"en","temperature":0.5}`},
 		{"audio_transcription", extras(), conversation.Turn{Parts: []conversation.Part{clip("data:audio/m4a;base64," + b64("s"))}}, []string{"file/audio.m4a (audio/mp4) s", "model " + plain + "m"}, ""},
 		{"audio_transcription", extras(), conversation.Turn{Parts: []conversation.Part{clip("data:audio/flac;base64," + b64("s"))}}, []string{"file/audio.flac (audio/flac) s", "model " + plain + "m"}, ""},
-		{"audio_transcription", extras(), conversation.Turn{Parts: []conversation.Part{clip("https://h/a.wav")}}, []string{"!want a file"}, ""},
+		{"audio_transcription", extras(), conversation.Turn{Parts: []conversation.Part{clip("https://h/a.wav")}}, []string{"!must be a file"}, ""},
 		{"audio_transcription", extras(), conversation.Turn{Parts: said}, []string{"!needs audio"}, ""},
 		{"video_generation", extras("seconds", "4"), conversation.Turn{Model: "v", Parts: said}, []string{`prompt ` + plain + `p "q"`, "model " + plain + "v", "seconds " + plain + "4"},
 			`{"prompt":"p \"q\"","model":"v","seconds":4}`},
@@ -252,7 +252,7 @@ func TestMediaBodies(t *testing.T) {
 		{endpoint: "image_retrieval", set: Settings{Extras: []Member{{"merge", json.RawMessage("true")}}}, turn: conversation.Turn{Parts: append(said("t"), picture("data:image/png;base64,AAAA"), picture("data:image/png;base64,BBBB"))},
 			body: `{"input":[{"type":"image_url","url":"data:image/png;base64,AAAA"},{"type":"image_url","url":"data:image/png;base64,BBBB"}],"merge":true}`},
 		{endpoint: "image_retrieval", turn: conversation.Turn{Parts: said("t")}, failure: "needs an image"},
-		{endpoint: "image_retrieval", history: History{Past: []PastTurn{{}}}, turn: conversation.Turn{Parts: []conversation.Part{picture("data:,")}}, failure: "exactly one turn"},
+		{endpoint: "image_retrieval", history: History{Past: []PastTurn{{}}}, turn: conversation.Turn{Parts: []conversation.Part{picture("data:,")}}, failure: "only one turn per conversation"},
 	} {
 		c.check(t)
 	}
@@ -278,9 +278,9 @@ func TestRemarksOfMedia(t *testing.T) {
 		want     []string
 	}{
 		{"image_generation", conversation.Turn{Parts: said[:1]}, nil},
-		{"image_generation", conversation.Turn{Parts: append(said, picture("http://h/a"))}, []string{"the first text is the prompt", "sends no images"}},
-		{"image_edit", conversation.Turn{Parts: append(said[:1:1], picture("http://h/a"), picture("http://h/a")), ExtraBody: json.RawMessage(`{"n":{"url":1},"mask":"m"}`)}, []string{"the first image is edited", "extra mask is not sent"}},
-		{"audio_transcription", conversation.Turn{Parts: append(said[:1:1], clip("wav,AAAA"), clip("wav,AAAA"))}, []string{"the first clip", "sends no texts"}},
+		{"image_generation", conversation.Turn{Parts: append(said, picture("http://h/a"))}, []string{"only the first text is sent", "sends no images"}},
+		{"image_edit", conversation.Turn{Parts: append(said[:1:1], picture("http://h/a"), picture("http://h/a")), ExtraBody: json.RawMessage(`{"n":{"url":1},"mask":"m"}`)}, []string{"only the first image is sent", "extra mask is not sent"}},
+		{"audio_transcription", conversation.Turn{Parts: append(said[:1:1], clip("wav,AAAA"), clip("wav,AAAA"))}, []string{"only the first audio", "sends no texts"}},
 		{"image_retrieval", conversation.Turn{Parts: append(said[:1:1], picture("data:,"))}, []string{"sends no texts"}},
 	} {
 		e, _, err := Lookup(c.endpoint)

@@ -49,7 +49,7 @@ func consume(s *Settings, key string) (value string, err error) {
 			continue
 		}
 		if err := json.Unmarshal(m.Value, &value); err != nil {
-			return "", fmt.Errorf("%s %s: want a text, found %.80s", s.Spell.As("endpoint.extra"), key, m.Value)
+			return "", fmt.Errorf("%s %s: must be a text, got %.80s", s.Spell.As("endpoint.extra"), key, m.Value)
 		}
 	}
 	s.Extras = rest

@@ -30,7 +30,7 @@ func imageEditFields(f *form, t *conversation.Turn, _ *History) error {
 		f.text("url", image.Address())
 		return nil
 	case !image.Inline():
-		return invalid(t, "image %.40q: want an http or https URL, a data URL in base64 or a file", image.Address())
+		return invalid(t, "image %.40q: must be an http or https URL, a base64 data URL or a file", image.Address())
 	}
 	media, err := imageMedia(t, image)
 	if err != nil {
@@ -62,7 +62,7 @@ var imageHeads = []struct{ head, media string }{
 func imageMedia(t *conversation.Turn, b *conversation.Blob) (string, error) {
 	if media := b.MediaType(); media != "" {
 		if !strings.HasPrefix(media, "image/") {
-			return "", invalid(t, "image of type %s: want image/…", media)
+			return "", invalid(t, "image with the media type %s: must be image/…", media)
 		}
 		return media, nil
 	}
@@ -75,7 +75,7 @@ func imageMedia(t *conversation.Turn, b *conversation.Blob) (string, error) {
 			return h.media, nil
 		}
 	}
-	return "", invalid(t, "image %.40q: neither a media type nor the head of a PNG, JPEG, GIF, WebP or BMP", content)
+	return "", invalid(t, "image %.40q: unknown format; without a media type it must be PNG, JPEG, GIF, WebP or BMP", content)
 }
 
 func imageEnding(media string) string {
@@ -94,7 +94,7 @@ func imageEditRemarks(t *conversation.Turn) []string {
 		}
 	}
 	if images > 1 {
-		list = append(list, "the first image is edited, the others are not sent")
+		list = append(list, "only the first image is sent; the others are skipped")
 	}
 	return list
 }

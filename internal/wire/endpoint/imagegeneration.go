@@ -29,7 +29,7 @@ func encodeImageGeneration(b *body, t *conversation.Turn, _ *History) error {
 func onePrompt(t *conversation.Turn, name string) (string, error) {
 	texts := t.Contents()
 	if len(texts) == 0 {
-		return "", invalid(t, "endpoint type %s needs a text: it is the prompt", name)
+		return "", invalid(t, "endpoint type %s needs a text as the prompt", name)
 	}
 	return texts[0], nil
 }
@@ -37,7 +37,7 @@ func onePrompt(t *conversation.Turn, name string) (string, error) {
 // onePromptRemarks reports texts that are not sent.
 func onePromptRemarks(t *conversation.Turn) []string {
 	if len(t.Contents()) > 1 {
-		return []string{"the first text is the prompt, the others are not sent"}
+		return []string{"only the first text is sent, as the prompt; the others are skipped"}
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func encodeImageRetrieval(b *body, t *conversation.Turn, h *History) error {
 
 func imageRetrievalRemarks(t *conversation.Turn) []string {
 	if len(t.Contents()) > 0 {
-		return []string{"endpoint type image_retrieval sends no texts: they are left out"}
+		return []string{"endpoint type image_retrieval sends no texts: they are skipped"}
 	}
 	return nil
 }

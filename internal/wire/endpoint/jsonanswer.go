@@ -109,9 +109,9 @@ func (d *jsonAnswer) noContent() *record.Error {
 	case len(d.failure) > 0:
 		text += "; the server said: " + string(d.failure)
 	case d.unframed:
-		text += "; the body is a stream of events, but its Content-Type is not " + d.format.Media()[0]
+		text += "; the body is an event stream, but its Content-Type is not " + d.format.Media()[0]
 	case d.skipped > 0:
-		text += "; what came is not JSON"
+		text += "; the answer is not JSON"
 	}
 	return &record.Error{Type: invalidResult, Message: text}
 }

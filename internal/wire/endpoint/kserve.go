@@ -126,7 +126,7 @@ func (c *kserveCodec) Encode(t *conversation.Turn, h *History) (Request, error) 
 	}
 	texts := t.Contents()
 	if c.kind == nil && len(texts) != 1 {
-		return req, invalid(t, "endpoint type kserve sends one prompt, this turn has %d", len(texts))
+		return req, invalid(t, "endpoint type kserve sends one prompt per request, but this turn has %d", len(texts))
 	}
 	var extras object
 	extras.over(&c.extras)

@@ -82,7 +82,7 @@ func TestKServeBodies(t *testing.T) {
 func TestKServeRefuses(t *testing.T) {
 	k := codec(t, "kserve", Settings{Model: "m"})
 	for name, turn := range map[string]conversation.Turn{
-		"sends one prompt, this turn has 2": {Parts: conversation.Texts("", "a", "b")}, "sends one prompt, this turn has 0": {},
+		"sends one prompt per request, but this turn has 2": {Parts: conversation.Texts("", "a", "b")}, "sends one prompt per request, but this turn has 0": {},
 		"is not a JSON object": {Parts: conversation.Texts("", "a"), ExtraBody: []byte("3")},
 	} {
 		_, err := k.Encode(&turn, &History{})
@@ -90,10 +90,10 @@ func TestKServeRefuses(t *testing.T) {
 	}
 	one := conversation.Turn{Parts: conversation.Texts("", "a")}
 	_, err := k.Encode(&one, &History{Past: []PastTurn{{Turn: &one}}})
-	contains(t, "history", err, "exactly one turn")
+	contains(t, "history", err, "only one turn per conversation")
 	for _, c := range []struct{ extra, answer, want string }{
-		{"", `[`, "the description of model m"}, {"", `{"inputs":[{"name":"x","datatype":"FP32"}]}`, "model m takes no text: its inputs are x"},
-		{"v2_input_name", plainModel, "model m has no input q; it has x, args"},
+		{"", `[`, "the description of model m"}, {"", `{"inputs":[{"name":"x","datatype":"FP32"}]}`, "model m has no text input; its inputs are x"},
+		{"v2_input_name", plainModel, "model m has no input q; its inputs are x, args"},
 	} {
 		set := Settings{Model: "m"}
 		if c.extra != "" {
@@ -105,7 +105,7 @@ func TestKServeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		extras       []Member
 		answer, want string
-	}{{nil, `{"name":"m"}`, "does not say which tensors"}, {[]Member{{"seed", []byte("1")}}, described, "model m has no input seed"}} {
+	}{{nil, `{"name":"m"}`, "does not describe the tensors"}, {[]Member{{"seed", []byte("1")}}, described, "model m has no input seed"}} {
 		remarks, err := codec(t, "kserve", Settings{Model: "m", Extras: c.extras}).(Learner).Learn("m", []byte(c.answer))
 		if err != nil || len(remarks) != 1 || !strings.Contains(remarks[0], c.want) {
 			t.Errorf("%q %v, want %q", remarks, err, c.want)

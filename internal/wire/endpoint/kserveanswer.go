@@ -134,7 +134,7 @@ func (c *kserveCodec) Learn(model string, answer []byte) (remarks []string, err 
 		return nil, fmt.Errorf("the description of model %s: %w", model, err)
 	}
 	if len(told.Inputs) == 0 {
-		return []string{fmt.Sprintf("the server does not say which tensors model %s has: those of %s are sent", model, c.usual())}, nil
+		return []string{fmt.Sprintf("the server does not describe the tensors of model %s; aiperf sends those of %s", model, c.usual())}, nil
 	}
 	known := modelTensors{inputs: map[string]declared{}}
 	var names []string
@@ -149,14 +149,14 @@ func (c *kserveCodec) Learn(model string, answer []byte) (remarks []string, err 
 		known.outputs = append(known.outputs, t.Name)
 	}
 	if c.input == "" && known.text == "" && (c.kind == nil || !c.kind.ranks) {
-		return nil, fmt.Errorf("model %s takes no text: its inputs are %s; %s %s:NAME names the one for the prompt", model, strings.Join(names, ", "), c.set.Spell.As("endpoint.extra"), inputExtra)
+		return nil, fmt.Errorf("model %s has no text input; its inputs are %s. Choose the one for the prompt with %s %s:NAME", model, strings.Join(names, ", "), c.set.Spell.As("endpoint.extra"), inputExtra)
 	}
 	if _, ok := known.inputs[c.input]; c.input != "" && !ok {
-		return nil, fmt.Errorf("model %s has no input %s; it has %s", model, c.input, strings.Join(names, ", "))
+		return nil, fmt.Errorf("model %s has no input %s; its inputs are %s", model, c.input, strings.Join(names, ", "))
 	}
 	for _, m := range c.extras.members {
 		if _, ok := known.inputs[m.key]; !ok && c.kind == nil && (m.key != "min_length" || c.set.Backend != backendVLLM) {
-			remarks = append(remarks, fmt.Sprintf("model %s has no input %s: it is sent as a parameter of the request", model, m.key))
+			remarks = append(remarks, fmt.Sprintf("model %s has no input %s; it is sent as a request parameter", model, m.key))
 		}
 	}
 	c.mu.Lock()

@@ -19,7 +19,7 @@ func (c *kserveCodec) Marshal(method string, body record.Body) (messages [][]byt
 	if method == openinference.ModelMetadata {
 		ask := new(openinference.ModelMetadataRequest)
 		if err := json.Unmarshal(body.Bytes(), ask); err != nil {
-			return nil, fmt.Errorf("question for a model: %w", err)
+			return nil, fmt.Errorf("metadata request: %w", err)
 		}
 		m = ask
 	} else if m, err = openinference.ParseRequest(body.Ranges()...); err != nil {

@@ -63,7 +63,7 @@ func (w *tensorWords) kindInputs(t *conversation.Turn, h *History) error {
 		w.texts(names[queryExtra], []string{query})
 		w.texts(names[passagesExtra], passages)
 	case len(texts) == 0 || len(texts) > 1 && !k.many:
-		return invalid(t, "endpoint type %s sends one prompt, this turn has %d", k.name, len(texts))
+		return invalid(t, "endpoint type %s sends one prompt per request, but this turn has %d", k.name, len(texts))
 	default:
 		w.texts(w.promptName(), texts)
 	}

@@ -31,7 +31,7 @@ func encodeNIMEmbeddings(b *body, t *conversation.Turn, h *History) error {
 	}
 	texts, pictures := t.Contents(), images(t)
 	if len(texts) > 0 && len(pictures) > 0 && len(texts) != len(pictures) {
-		return invalid(t, "endpoint type nim_embeddings pairs texts with images: found %d texts and %d images; give as many of one as of the other, or one kind alone",
+		return invalid(t, "endpoint type nim_embeddings pairs texts with images, but the turn has %d texts and %d images; give equal numbers, or only one kind",
 			len(texts), len(pictures))
 	}
 	b.setString("model", b.set.model(t))

@@ -30,7 +30,7 @@ func TestOllamaBodies(t *testing.T) {
 			body: `{"model":"m","messages":[{"role":"system","content":"S\n\ns"}],"stream":false,"tools":[{"type":"function"}]}`},
 		{endpoint: "ollama_generate", set: extras, turn: conversation.Turn{Parts: said("a", "b"), MaxTokens: &n}, history: History{System: "S"},
 			body: `{"model":"m","prompt":"S\n\na b","stream":true,"options":{"num_predict":5,"temperature":0.5,"num_ctx":4096},"keep_alive":"5m"}`},
-		{endpoint: "ollama_generate", turn: conversation.Turn{Parts: said("b")}, history: History{Past: []PastTurn{{Turn: &conversation.Turn{}}}}, failure: "sends exactly one turn"},
+		{endpoint: "ollama_generate", turn: conversation.Turn{Parts: said("b")}, history: History{Past: []PastTurn{{Turn: &conversation.Turn{}}}}, failure: "sends only one turn per conversation"},
 	} {
 		c.check(t)
 	}
@@ -38,7 +38,7 @@ func TestOllamaBodies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Codec(Settings{Extras: []Member{{"options", json.RawMessage(`3`)}}}); err == nil || !strings.Contains(err.Error(), "options: want a JSON object") {
+	if _, err := e.Codec(Settings{Extras: []Member{{"options", json.RawMessage(`3`)}}}); err == nil || !strings.Contains(err.Error(), "options: must be a JSON object") {
 		t.Errorf("options that are a number: %v", err)
 	}
 }

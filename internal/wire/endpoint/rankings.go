@@ -48,16 +48,16 @@ func rankingRemarks(t *conversation.Turn) (remarks []string) {
 		case "passages":
 			passages++
 		default:
-			if text := fmt.Sprintf("a text named %q is left out: a ranking request takes a query and passages", p.Name); !slices.Contains(remarks, text) {
+			if text := fmt.Sprintf("the text named %q is skipped: a ranking request takes only query and passages", p.Name); !slices.Contains(remarks, text) {
 				remarks = append(remarks, text)
 			}
 		}
 	}
 	if queries > 1 {
-		remarks = append(remarks, "a ranking request takes one query: the first is sent, the others are left out")
+		remarks = append(remarks, "a ranking request takes one query: only the first is sent")
 	}
 	if passages == 0 {
-		remarks = append(remarks, "there are no passages to rank: the list goes out empty")
+		remarks = append(remarks, "no passages to rank: an empty list is sent")
 	}
 	return remarks
 }

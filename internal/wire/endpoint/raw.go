@@ -10,7 +10,7 @@ func openRaw(s Settings) (Codec, error) {
 	}
 	t := freeType(field)
 	t.encode = func(_ *body, t *conversation.Turn, _ *History) error {
-		return invalid(t, "endpoint type raw sends ready bodies: give them in a file of the type raw_payload or inputs_json; chat, template and others build bodies")
+		return invalid(t, "endpoint type raw sends complete bodies; give them in a file of type raw_payload or inputs_json, or choose a type that builds bodies, for example chat or template")
 	}
 	return t.open(s)
 }

@@ -180,7 +180,7 @@ func TestBodiesThatCannotBeBuilt(t *testing.T) {
 	}{
 		{"chat", "f.jsonl:3: audio", conversation.Turn{Origin: "f.jsonl:3",
 			Parts: []conversation.Part{{Kind: conversation.Audio, Blob: conversation.Authored(conversation.Audio, "AAAA")}}}, nil},
-		{"completions", "exactly one turn", conversation.Turn{}, []PastTurn{{Turn: &conversation.Turn{}}}},
+		{"completions", "only one turn per conversation", conversation.Turn{}, []PastTurn{{Turn: &conversation.Turn{}}}},
 		{"nim_rankings", "query", conversation.Turn{Parts: conversation.Texts("passages", "p")}, nil},
 		{"chat", "extra body", conversation.Turn{ExtraBody: json.RawMessage("[]")}, nil},
 		{"chat", "tools", conversation.Turn{RawTools: json.RawMessage("[")}, nil},
@@ -206,7 +206,7 @@ func TestRankingRemarks(t *testing.T) {
 	}{
 		{[][]conversation.Part{text("query", "q"), text("passages", "a", "b")}, nil},
 		{[][]conversation.Part{text("queries", "q", "r"), text("passages", "a")}, []string{"one query"}},
-		{[][]conversation.Part{text("query", "q"), text("", "x", "y")}, []string{`a text named ""`, "no passages"}},
+		{[][]conversation.Part{text("query", "q"), text("", "x", "y")}, []string{`the text named ""`, "no passages"}},
 	} {
 		e, _, _ := Lookup("cohere_rankings")
 		got := e.RemarksOn(&conversation.Turn{Parts: slices.Concat(test.texts...)})

@@ -16,7 +16,7 @@ func openResponses(s Settings) (Codec, error) {
 	for _, m := range s.Extras {
 		if m.Key == "store" && string(m.Value) == "true" && !s.ServerTokenCount {
 			return nil, errors.New(s.Spell.Text("{endpoint.extra} store:true with {endpoint.type} responses needs {endpoint.use_server_token_count}: ") +
-				"requests then hold only what is new, and the server knows the rest")
+				"requests then hold only the new messages, so only the server can count the tokens")
 		}
 	}
 	return responsesType.open(s)

@@ -35,7 +35,7 @@ func openTemplate(s Settings) (Codec, error) {
 	}
 	if source == "" && !s.ReadOnly {
 		return nil, errors.New(s.Spell.Text("{endpoint.type} template needs {endpoint.extra} payload_template: a file, a known name (nv-embedqa) or the text of a Jinja2 template ") +
-			`such as {"text": {{ text|tojson }}} (with commas: in a file, or as one JSON object)`)
+			`such as {"text": {{ text|tojson }}} (if it contains commas, put it in a file or write it as one JSON object)`)
 	}
 	field, err := responseField(&s)
 	if err != nil {
@@ -98,8 +98,8 @@ func templateRemarks(t *conversation.Turn) []string {
 	if len(t.Contents()) < 2 {
 		return nil
 	}
-	return []string{"what the template gives is one request, a list too; templates of GenAI-Perf gave a list of payloads: the extra input " + payloadList +
-		":true sends the payload of a row of one text"}
+	return []string{"the template's output is sent as one request, even if it is a list. For a template of GenAI-Perf, which returns a list of payloads, add the extra input " + payloadList +
+		":true and put one text in each row"}
 }
 
 // Encode implements Codec.
@@ -126,24 +126,24 @@ func (c *templateCodec) finish(t *conversation.Turn, said string) (record.Body, 
 	if !s.Done() {
 		hint := ""
 		if strings.Contains(said, "&#34;") || strings.Contains(said, "&#39;") || strings.Contains(said, "&amp;") || !strings.Contains(said, `"`) {
-			hint = "; quotes are escaped as HTML unless a value is written {{ value|tojson }}"
+			hint = "; quotes are escaped as HTML, so write values as {{ value|tojson }}"
 		}
-		return record.Body{}, invalid(t, "payload_template does not give JSON: %.120q%s", said, hint)
+		return record.Body{}, invalid(t, "the output of payload_template is not JSON: %.120q%s", said, hint)
 	}
 	if c.list {
 		only, n := onlyElement(value)
 		switch {
 		case n < 0:
-			return record.Body{}, invalid(t, "payload_template gives %.80q and no list, which %s:true asks for", value, payloadList)
+			return record.Body{}, invalid(t, "the output of payload_template must be a list because of %[2]s:true, but it is %.80[1]q", value, payloadList)
 		case n != 1:
-			return record.Body{}, invalid(t, "payload_template gives %d payloads with %s: a request holds one; put one text in a row", n, payloadList)
+			return record.Body{}, invalid(t, "payload_template returns %d payloads with %s, but a request holds one; put one text in each row", n, payloadList)
 		}
 		value = only
 	}
 	s = jsontext.Scanner{Doc: value}
 	if s.Kind() != '{' {
 		if len(c.extras.members) > 0 || t.ExtraBody != nil {
-			return record.Body{}, invalid(t, "payload_template gives %.80q: extra inputs and a row's own members need an object to go into", value)
+			return record.Body{}, invalid(t, "the output of payload_template must be an object, so that extra inputs can be added to it; it is %.80q", value)
 		}
 		return record.Plain(value), nil
 	}

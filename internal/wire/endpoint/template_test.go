@@ -39,13 +39,13 @@ func TestTemplateBodies(t *testing.T) {
 		{endpoint: "template", set: page(file), turn: conversation.Turn{Parts: append(conversation.Texts("query", "q"), conversation.Texts("passages", "x", "y")...)},
 			history: History{Past: []PastTurn{{Turn: &conversation.Turn{}}}}, body: `{"q":"q","p":["x","y"],"turns":2}`},
 		{endpoint: "template", set: page(`[{% for t in texts %}{{ t|tojson }}{{ "," if not loop.last }}{% endfor %}]`), turn: conversation.Turn{Parts: conversation.Texts("", "a", "b")}, body: `["a","b"]`},
-		{endpoint: "template", set: page(`[1]`, Member{"k", json.RawMessage("1")}), failure: "need an object"},
-		{endpoint: "template", set: page(`{"t":"{{ text }}`), turn: conversation.Turn{Origin: "f:1"}, failure: "f:1: payload_template does not give JSON"},
+		{endpoint: "template", set: page(`[1]`, Member{"k", json.RawMessage("1")}), failure: "must be an object"},
+		{endpoint: "template", set: page(`{"t":"{{ text }}`), turn: conversation.Turn{Origin: "f:1"}, failure: "f:1: the output of payload_template is not JSON"},
 		{endpoint: "template", set: page(`{{ '"' ~ text ~ '"' }}`), turn: conversation.Turn{Parts: conversation.Texts("", "a")}, failure: "{{ value|tojson }}"},
 		{endpoint: "template", set: page(`{{ text.nothing.at_all }}`), failure: "payload_template: "},
 		{endpoint: "template", set: page(`{}`), turn: conversation.Turn{RawPayload: []byte(`{ }`)}, body: `{ }`},
 		{endpoint: "raw", set: Settings{Extras: []Member{extra("k", "v")}}, turn: conversation.Turn{RawPayload: []byte(`{ "a":1 }`)}, body: `{ "a":1 }`},
-		{endpoint: "raw", turn: conversation.Turn{Origin: "f:1", Parts: parts}, failure: "f:1: endpoint type raw sends ready bodies"},
+		{endpoint: "raw", turn: conversation.Turn{Origin: "f:1", Parts: parts}, failure: "f:1: endpoint type raw sends complete bodies"},
 	} {
 		c.check(t)
 	}
@@ -66,7 +66,7 @@ func TestTemplatesThatCannotBeOpened(t *testing.T) {
 		want   string
 	}{
 		{nil, "needs endpoint.extra payload_template"},
-		{[]Member{{"payload_template", json.RawMessage("5")}}, "payload_template: want a text"},
+		{[]Member{{"payload_template", json.RawMessage("5")}}, "payload_template: must be a text"},
 		{[]Member{extra("payload_template", "{% if %}")}, "payload_template: "},
 		{[]Member{extra("payload_template", "{}"), extra("response_field", "a[")}, "response_field"},
 	} {
@@ -142,10 +142,10 @@ func TestPayloadList(t *testing.T) {
 		t.Errorf("%s %v", req.Body.Bytes(), err)
 	}
 	_, err = list.Encode(&conversation.Turn{Parts: conversation.Texts("", "a", "b")}, &History{})
-	contains(t, "two texts", err, "gives 2 payloads")
+	contains(t, "two texts", err, "returns 2 payloads")
 	object := codec(t, "template", Settings{Extras: []Member{extra("payload_template", `{"text": {{ text|tojson }}}`), {Key: payloadList, Value: []byte("true")}}})
 	_, err = object.Encode(&conversation.Turn{Parts: conversation.Texts("", "a")}, &History{})
-	contains(t, "no list", err, "and no list")
+	contains(t, "no list", err, "must be a list because of payload_list:true")
 	if told := templateRemarks(&conversation.Turn{Parts: conversation.Texts("", "a", "b")}); len(told) != 1 {
 		t.Errorf("%q", told)
 	}

@@ -68,7 +68,7 @@ func takeObject(s *Settings, key string) (value []byte, err error) {
 		var o object
 		scan := jsontext.Scanner{Doc: m.Value}
 		if o.merge(&scan); !scan.Done() {
-			return nil, fmt.Errorf("%s %s: want a JSON object, found %.80s", s.Spell.As("endpoint.extra"), key, m.Value)
+			return nil, fmt.Errorf("%s %s: must be a JSON object, got %.80s", s.Spell.As("endpoint.extra"), key, m.Value)
 		}
 		value = m.Value
 	}
@@ -104,7 +104,7 @@ func (c *tokenCodec) Encode(t *conversation.Turn, h *History) (Request, error) {
 		return Request{Body: record.Plain(t.RawPayload)}, nil
 	}
 	if h.System != "" || h.UserContext != "" {
-		return Request{}, invalid(t, "endpoint type %s takes token ids: it has no place for a system message or a user context", c.kind.name)
+		return Request{}, invalid(t, "endpoint type %s takes token ids, so a system message or a user context cannot be sent", c.kind.name)
 	}
 	x := tokenBody{priority: c.priority, id: h.RequestID}
 	var err error
@@ -128,7 +128,7 @@ func (c *tokenCodec) Encode(t *conversation.Turn, h *History) (Request, error) {
 	if v := own.take("sampling_params"); v != nil {
 		s := jsontext.Scanner{Doc: v}
 		if x.sampling.merge(&s); !s.Done() {
-			return Request{}, invalid(t, "extra body: sampling_params: want a JSON object, found %.80s", v)
+			return Request{}, invalid(t, "extra body: sampling_params: must be a JSON object, got %.80s", v)
 		}
 	}
 	if p := strictPriority(own.take("nvext")); p != nil {
@@ -167,7 +167,7 @@ func (c *tokenCodec) history(t *conversation.Turn, h *History) (ids []int32, err
 		return nil, err
 	}
 	if len(ids) == 0 {
-		return nil, invalid(t, "endpoint type %s needs token ids or a text: the turn has neither", c.kind.name)
+		return nil, invalid(t, "endpoint type %s needs token ids or a text, and the turn has neither", c.kind.name)
 	}
 	return ids, nil
 }

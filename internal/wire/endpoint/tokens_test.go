@@ -74,20 +74,20 @@ func TestTokenBodiesRefuse(t *testing.T) {
 		tokens  func([]int32, string, string) ([]int32, error)
 		want    string
 	}{
-		"system":       {conversation.Turn{TokenIDs: []int32{1}}, History{System: "s"}, letters, "no place for a system message"},
+		"system":       {conversation.Turn{TokenIDs: []int32{1}}, History{System: "s"}, letters, "so a system message"},
 		"nothing":      {conversation.Turn{}, History{}, letters, "needs token ids or a text"},
 		"no tokenizer": {conversation.Turn{Parts: conversation.Texts("", "a")}, History{}, nil, "needs a tokenizer"},
 		"broken": {conversation.Turn{Parts: conversation.Texts("", "a")}, History{},
 			func([]int32, string, string) ([]int32, error) { return nil, errors.New("no file") }, "no file"},
 		"extra":    {conversation.Turn{TokenIDs: []int32{1}, ExtraBody: []byte(`[]`)}, History{}, letters, "is not a JSON object"},
-		"sampling": {conversation.Turn{TokenIDs: []int32{1}, ExtraBody: []byte(`{"sampling_params":3}`)}, History{}, letters, "sampling_params: want a JSON object"},
+		"sampling": {conversation.Turn{TokenIDs: []int32{1}, ExtraBody: []byte(`{"sampling_params":3}`)}, History{}, letters, "sampling_params: must be a JSON object"},
 	} {
 		_, err := codec(t, "sglang_generate", Settings{Streaming: true, Tokens: c.tokens}).Encode(&c.turn, &c.history)
 		contains(t, name, err, c.want)
 	}
 	e, _, _ := Lookup("sglang_generate")
 	_, err := e.Open(Settings{Extras: []Member{{"sampling_params", []byte("4")}}})
-	contains(t, "extras", err, "sampling_params: want a JSON object, found 4")
+	contains(t, "extras", err, "sampling_params: must be a JSON object, got 4")
 }
 
 // TestTokenAnswers: tokens are counted by their ids, whether a server sends the new ones or all of them again; a count alone stands for as

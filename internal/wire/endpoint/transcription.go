@@ -24,7 +24,7 @@ func transcriptionFields(f *form, t *conversation.Turn, _ *History) error {
 	case clip == nil:
 		return invalid(t, "endpoint type audio_transcription needs audio")
 	case !clip.Inline():
-		return invalid(t, "audio %.40q: want a file, FORMAT,BASE64 or data:audio/FORMAT;base64,BASE64", clip.Address())
+		return invalid(t, "audio %.40q: must be a file, FORMAT,BASE64 or data:audio/FORMAT;base64,BASE64", clip.Address())
 	}
 	format := strings.ToLower(strings.TrimPrefix(clip.MediaType(), "audio/"))
 	if format == "" {
@@ -50,10 +50,10 @@ func transcriptionRemarks(t *conversation.Turn) []string {
 	}
 	var list []string
 	if clips > 1 {
-		list = append(list, "the first clip is transcribed, the others are not sent")
+		list = append(list, "only the first audio is sent; the others are skipped")
 	}
 	if len(t.Contents()) > 0 {
-		list = append(list, "endpoint type audio_transcription sends no texts: they are left out")
+		list = append(list, "endpoint type audio_transcription sends no texts: they are skipped")
 	}
 	return list
 }

@@ -51,7 +51,7 @@ func Get(ctx context.Context, address string, o Options) (List, error) {
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
-		return List{}, errors.New("the URL cannot be asked")
+		return List{}, errors.New("invalid URL")
 	}
 	for name, values := range o.Headers {
 		req.Header[name] = values
@@ -101,7 +101,7 @@ func Parse(body []byte) (List, error) {
 	}
 	var answer struct{ Data, Models []entry }
 	if err := json.Unmarshal(body, &answer); err != nil {
-		return List{}, errors.New("the answer is no list of models")
+		return List{}, errors.New("the answer is not a list of models")
 	}
 	entries := answer.Data
 	if len(entries) == 0 {

@@ -21,7 +21,7 @@ func TestParse(t *testing.T) {
 		{body: `{"models":[{"name":"m"},{"name":"m"}]}`, names: []string{"m"}},
 		{body: `{"data":[{"id":"a"},{"id":"a"},{"id":""},{"id":"bad\u001b[31m"},{"id":"\u202eabc"},{"id":"` + strings.Repeat("n", 300) + `"}]}`, names: []string{"a"}},
 		{body: `{"data":[]}`}, {body: `{}`},
-		{body: `<html>`, err: "no list of models"}, {body: `[1]`, err: "no list of models"}, {body: ``, err: "no list of models"},
+		{body: `<html>`, err: "not a list of models"}, {body: `[1]`, err: "not a list of models"}, {body: ``, err: "not a list of models"},
 	} {
 		got, err := Parse([]byte(c.body))
 		if c.err != "" {

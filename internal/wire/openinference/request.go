@@ -137,7 +137,7 @@ func contents(datatype string, data any) (*InferTensorContents, error) {
 	c := new(InferTensorContents)
 	add, ok := adders[datatype]
 	if !ok {
-		return nil, fmt.Errorf("datatype %q cannot be sent; known are BOOL, INT8 to INT64, UINT8 to UINT64, FP32, FP64 and BYTES", datatype)
+		return nil, fmt.Errorf("datatype %q cannot be sent; allowed are BOOL, INT8 to INT64, UINT8 to UINT64, FP32, FP64 and BYTES", datatype)
 	}
 	return c, each(data, func(v any) error {
 		if !add(c, v) {

@@ -172,7 +172,7 @@ func appendRaw(b []byte, datatype string, raw []byte) ([]byte, error) {
 	case datatype == "BYTES":
 		for len(raw) > 0 {
 			if len(raw) < 4 || uint64(le.Uint32(raw)) > uint64(len(raw)-4) {
-				return nil, fmt.Errorf("an element of its raw contents is cut short")
+				return nil, fmt.Errorf("an element of its raw contents is incomplete")
 			}
 			n := 4 + int(le.Uint32(raw))
 			elements, raw = append(elements, raw[4:n]), raw[n:]
@@ -181,7 +181,7 @@ func appendRaw(b []byte, datatype string, raw []byte) ([]byte, error) {
 	case !fixed:
 		return nil, fmt.Errorf("its datatype %q is unknown", datatype)
 	case len(raw)%kind.size != 0:
-		return nil, fmt.Errorf("%d bytes of raw contents are no whole number of %s", len(raw), datatype)
+		return nil, fmt.Errorf("the raw contents have %d bytes, which is not a multiple of the size of %s", len(raw), datatype)
 	}
 	for ; len(raw) > 0; raw = raw[kind.size:] {
 		elements = append(elements, raw[:kind.size])

@@ -42,7 +42,7 @@ func content(b *bodyReader, codings []string, warn func(kind, text string)) sour
 		case "br":
 			d.r = &lazy{from: from, open: openBrotli}
 		default:
-			warn("content-encoding", "the server uses an unknown content encoding ("+quote([]byte(c))+"): its bytes are used as they are")
+			warn("content-encoding", "the server uses an unknown content encoding ("+quote([]byte(c))+"): the body is read without decoding")
 		}
 	}
 	if d.r == nil {

@@ -92,7 +92,7 @@ func (c *Client) dialSocket(ctx context.Context, t *Target, tr *record.Trace) (s
 }
 
 // errNoAddress reports that a name has no address of the requested IP version.
-var errNoAddress = errors.New("the name has no address of this kind")
+var errNoAddress = errors.New("the name has no address of this IP version")
 
 func (c *Client) dialTCP(ctx context.Context, a netip.Addr, port int) (*net.TCPConn, error) {
 	network := "tcp4"
@@ -150,7 +150,7 @@ func (o *TLS) config() (*tls.Config, error) {
 		}
 		cfg.RootCAs = x509.NewCertPool()
 		if !cfg.RootCAs.AppendCertsFromPEM(pem) {
-			return nil, &SettingError{"tls.ca_file", fmt.Errorf("%s holds no PEM certificate", o.CAFile)}
+			return nil, &SettingError{"tls.ca_file", fmt.Errorf("%s has no PEM certificate", o.CAFile)}
 		}
 	}
 	if (o.CertFile == "") != (o.KeyFile == "") {

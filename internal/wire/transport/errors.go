@@ -130,7 +130,7 @@ func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
 // doings says for each stage what the client was doing.
-var doings = map[dialStage]string{stageDNS: "looking up the server's name", stageTCP: "connecting", stageTunnel: "asking the proxy for a tunnel", stageTLS: "shaking hands over TLS",
+var doings = map[dialStage]string{stageDNS: "looking up the server's name", stageTCP: "connecting", stageTunnel: "waiting for the proxy's tunnel", stageTLS: "doing the TLS handshake",
 	stageHTTP2: "waiting for the HTTP/2 settings of the server"}
 
 // connectError classifies the failure to make a connection. limit is the request timeout.

@@ -77,7 +77,7 @@ func (c *Client) openHTTP2(ctx context.Context, k *conn) (*h2conn, error) {
 		return h, nil
 	case <-h.ended:
 		if errors.Is(h.err, io.ErrUnexpectedEOF) {
-			return nil, malformed("The server closed the connection where HTTP/2 begins")
+			return nil, malformed("The server closed the connection before HTTP/2 began")
 		}
 		return nil, h.err
 	case <-ctx.Done():
@@ -314,7 +314,7 @@ func (h *h2conn) headers(f *http2.MetaHeadersFrame) error {
 func (h *h2conn) head(s *h2stream, f *http2.MetaHeadersFrame) (http2.ErrCode, error) {
 	if s.hasHead() {
 		if len(f.PseudoFields()) > 0 {
-			return http2.ErrCodeProtocol, malformed("Bad HTTP/2 headers: a second :status behind the response head")
+			return http2.ErrCodeProtocol, malformed("Bad HTTP/2 headers: a second :status after the response head")
 		}
 		if !f.StreamEnded() {
 			return http2.ErrCodeProtocol, malformed("Bad HTTP/2 headers: a trailer that does not end its stream")

@@ -165,7 +165,7 @@ func TestHTTP2FloodOfPings(t *testing.T) {
 		close(over)
 	})
 	rec := do(h2Client(t, nil), &Request{Target: target, Body: record.Plain(make([]byte, 32<<20))})
-	if <-over; rec.Error == nil || !strings.Contains(rec.Error.Message, "asks for answers and does not read them: more than 10000") {
+	if <-over; rec.Error == nil || !strings.Contains(rec.Error.Message, "that need a reply but does not read: more than 10000") {
 		t.Errorf("%+v", rec.Error)
 	}
 }
@@ -229,9 +229,9 @@ func TestHTTP2BrokenRules(t *testing.T) {
 		{"no padding length", frame(http2.FrameData, http2.FlagDataPadded, 1, ""), "Bad HTTP/2 frame: DATA with the flag PADDED and a length of 0"},
 		{"padding too long", frame(http2.FrameData, http2.FlagDataPadded, 1, "\x09abc"), "Bad HTTP/2 frame: DATA with 9 bytes of padding in a frame of 4"},
 		{"data of no stream", frame(http2.FrameData, 0, 0, "abc"), "Bad HTTP/2 frame: DATA on stream 0"},
-		{"second head", func(w *h2Wire) { w.stream(1) }, "Bad HTTP/2 headers: a second :status behind the response head"},
-		{"late interim head", func(w *h2Wire) { w.head(1, false, ":status", "103") }, "a second :status behind the response head"},
-		{"status in the trailer", func(w *h2Wire) { w.head(1, true, ":status", "200") }, "a second :status behind the response head"},
+		{"second head", func(w *h2Wire) { w.stream(1) }, "Bad HTTP/2 headers: a second :status after the response head"},
+		{"late interim head", func(w *h2Wire) { w.head(1, false, ":status", "103") }, "a second :status after the response head"},
+		{"status in the trailer", func(w *h2Wire) { w.head(1, true, ":status", "200") }, "a second :status after the response head"},
 		{"open trailer", func(w *h2Wire) { w.head(1, false, "x-a", "b") }, "a trailer that does not end its stream"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

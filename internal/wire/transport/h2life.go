@@ -83,7 +83,7 @@ func (h *h2conn) usable(idleFor int64) bool {
 }
 
 // errRetired is the reason for the end of a connection that is not needed any more.
-var errRetired = errors.New("the connection is not needed any more")
+var errRetired = errors.New("the connection is no longer needed")
 
 // fail ends the connection and every stream on it.
 func (h *h2conn) fail(err error) {

@@ -136,7 +136,7 @@ func (x *Exchange) shareStream() error {
 		full := len(h.conns) > 0
 		p.mu.Unlock()
 		if full {
-			x.client.warn("streams", "the server allows fewer streams on an HTTP/2 connection than there are requests at once: further connections are made")
+			x.client.warn("streams", "the server allows fewer streams per HTTP/2 connection than there are concurrent requests; aiperf opens more connections")
 		}
 		c, err := x.dialStream()
 		p.mu.Lock()
@@ -175,7 +175,7 @@ func (x *Exchange) dialStream() (*h2conn, error) {
 		return nil, err
 	}
 	if k.tls != nil && k.tls.ConnectionState().NegotiatedProtocol != http2.NextProtoTLS {
-		x.client.warn("http1", "the server does not speak HTTP/2 over TLS: HTTP/1.1 is used")
+		x.client.warn("http1", "the server does not support HTTP/2 over TLS; aiperf uses HTTP/1.1")
 		p := &x.client.streams
 		p.mu.Lock()
 		p.host(x.req.Target.key).http1 = true

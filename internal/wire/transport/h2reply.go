@@ -32,7 +32,7 @@ func (w *h2writer) reply(frame func(f *http2.Framer) error) error {
 		w.replies = append(w.replies, w.written+uint64(waiting))
 	}
 	if len(w.replies) > h2MaxReplies {
-		return malformed("The server asks for answers and does not read them: more than %d wait for it", h2MaxReplies)
+		return malformed("The server sends HTTP/2 frames that need a reply but does not read: more than %d replies wait", h2MaxReplies)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func (s *h2stream) put(b []byte, p piece, over bool) {
 	switch {
 	case s.over:
 	case !s.headed:
-		s.over, s.err = true, malformed("Content ahead of the response head")
+		s.over, s.err = true, malformed("Content before the response head")
 	case len(s.buffer)+len(b) > 2*h2StreamWindow:
 		s.over, s.err = true, malformed("The server sends more than its flow control window")
 	default:

@@ -313,7 +313,7 @@ func (w *h2writer) room(s *h2stream, want int) (int, error) {
 }
 
 // errStopped reports that the sending of a request ended early, because it was answered or given up.
-var errStopped = errors.New("the sending was stopped")
+var errStopped = errors.New("sending was stopped")
 
 // wait waits until something has changed. The caller holds w.wmu.
 func (w *h2writer) wait(s *h2stream) error {

@@ -201,7 +201,7 @@ func (h *head) codings(transfer []string) error {
 		case "gzip", "x-gzip", "deflate", "br", "zstd":
 			h.encoding = append(h.encoding, c)
 		default:
-			return malformed("Transfer-Encoding %s is not understood", quote([]byte(c)))
+			return malformed("Transfer-Encoding %s is not supported", quote([]byte(c)))
 		}
 	}
 	if len(h.encoding) > maxCodings {

@@ -210,9 +210,9 @@ func TestTransferCodings(t *testing.T) {
 		{coding: "GZIP\r\nTransfer-Encoding: Chunked", body: chunked, want: `{"a":1}`},
 		{coding: "gzip", body: zipped.String(), want: `{"a":1}`},
 		{coding: "identity", body: `{"a":1}`, want: `{"a":1}`},
-		{coding: "compress, chunked", says: `Transfer-Encoding "compress" is not understood`},
-		{coding: "chunked, chunked", says: `Transfer-Encoding "chunked" is not understood`},
-		{coding: "chunked, gzip", says: `Transfer-Encoding "chunked" is not understood`},
+		{coding: "compress, chunked", says: `Transfer-Encoding "compress" is not supported`},
+		{coding: "chunked, chunked", says: `Transfer-Encoding "chunked" is not supported`},
+		{coding: "chunked, gzip", says: `Transfer-Encoding "chunked" is not supported`},
 		{coding: strings.Repeat("gzip, ", 50) + "chunked", says: "more than 4 codings"},
 	} {
 		target := rawServer(t, func(conn *net.TCPConn, r *bufio.Reader) {

@@ -71,7 +71,7 @@ func (c *Client) watch(server netip.AddrPort) {
 		return
 	}
 	if err := c.capture.Watch(server); err != nil {
-		c.warn("capture", "packets of "+server.String()+" are not captured: "+err.Error())
+		c.warn("capture", "no packet capture for "+server.String()+": "+err.Error())
 	}
 }
 
@@ -92,7 +92,7 @@ func (c *Client) track(tcp net.Conn, dialled int64) *capture.Flow {
 func (c *Client) closeCapture() {
 	if c.capture != nil {
 		if err := c.capture.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
-			c.warn("capture", "the packet capture did not close: "+err.Error())
+			c.warn("capture", "the packet capture could not be closed: "+err.Error())
 		}
 	}
 }

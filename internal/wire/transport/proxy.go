@@ -39,10 +39,10 @@ func newProxy(raw string) (*proxy, error) {
 	}
 	u, err := url.Parse(raw)
 	if err == nil && strings.ToLower(u.Scheme) != "http" {
-		err = fmt.Errorf("scheme %q is not supported, want http://HOST:PORT", u.Scheme)
+		err = fmt.Errorf("scheme %q is not supported; write http://HOST:PORT", u.Scheme)
 	}
 	if err == nil && u.Hostname() == "" {
-		err = errors.New("has no host, want http://HOST:PORT")
+		err = errors.New("has no host; write http://HOST:PORT")
 	}
 	if err != nil {
 		var bad *url.Error
@@ -177,7 +177,7 @@ func (p *proxy) tunnel(ctx context.Context, k *conn, t *Target) error {
 			return err
 		}
 		if answer = append(answer, got...); len(answer) > maxHead || !plausible(answer) {
-			return malformed("Bad answer of the proxy: %s", quote(answer))
+			return malformed("Bad answer from the proxy: %s", quote(answer))
 		}
 	}
 	k.release()
@@ -189,7 +189,7 @@ func (p *proxy) tunnel(ctx context.Context, k *conn, t *Target) error {
 	case !h.ok():
 		return &errTunnel{fmt.Sprintf("%d %s", h.status, h.reason)}
 	case end < len(answer):
-		return malformed("Bytes behind the answer of the proxy: %s", quote(answer[end:]))
+		return malformed("Unexpected bytes after the proxy's answer: %s", quote(answer[end:]))
 	}
 	if !stop() {
 		return ctx.Err()

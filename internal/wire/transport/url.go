@@ -26,7 +26,7 @@ func NormalizeURL(raw string) (string, error) {
 		return "", fmt.Errorf("URL %q: %s", redact.URL(raw), fmt.Sprintf(format, args...))
 	}
 	if raw == "" {
-		return bad("is empty, want http://HOST[:PORT][/PATH]")
+		return bad("is empty; write http://HOST[:PORT][/PATH]")
 	}
 	if strings.ContainsFunc(raw, unicode.IsSpace) {
 		return bad("contains white space")
@@ -34,9 +34,9 @@ func NormalizeURL(raw string) (string, error) {
 	if path, _, ok := cutSocket(raw); ok {
 		switch {
 		case !strings.HasPrefix(path, "/"):
-			return bad("has no path, want unix:///PATH or unix:///PATH:/PREFIX")
+			return bad("has no path; write unix:///PATH or unix:///PATH:/PREFIX")
 		case len(path) > maxSocketPath:
-			return bad("the path of a socket has at most %d bytes, this one has %d", maxSocketPath, len(path))
+			return bad("a socket path can have at most %d bytes; this one has %d", maxSocketPath, len(path))
 		}
 		return raw, nil
 	}
@@ -53,17 +53,17 @@ func NormalizeURL(raw string) (string, error) {
 		return bad("%v", err)
 	}
 	if u.Scheme = strings.ToLower(u.Scheme); !slices.Contains(schemes, u.Scheme) {
-		return bad("scheme %q is not supported, want http, https, grpc or grpcs", u.Scheme)
+		return bad("scheme %q is not supported; allowed are http, https, grpc and grpcs", u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return bad("has no host, want http://HOST[:PORT][/PATH]")
+		return bad("has no host; write http://HOST[:PORT][/PATH]")
 	}
 	if strings.Contains(u.Hostname(), ":") && !strings.HasPrefix(u.Host, "[") {
 		return bad("IPv6 addresses need brackets: [%s]", u.Hostname())
 	}
 	if p := u.Port(); p != "" || strings.HasSuffix(u.Host, ":") {
 		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
-			return bad("port %q is not in 1..65535", p)
+			return bad("port %q: allowed are 1 to 65535", p)
 		}
 	}
 	return full, nil

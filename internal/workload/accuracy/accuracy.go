@@ -111,7 +111,7 @@ func Check(o Options) error {
 }
 
 func unknown(o Options) error {
-	return fmt.Errorf("%s %q: benchmarks are %s", o.Spell.As("accuracy.benchmark"), o.Benchmark, strings.Join(Names(), ", "))
+	return fmt.Errorf("%s %q: unknown benchmark; allowed are %s", o.Spell.As("accuracy.benchmark"), o.Benchmark, strings.Join(Names(), ", "))
 }
 
 // Load loads the problems of a benchmark.
@@ -129,7 +129,7 @@ func Load(ctx context.Context, o Options) (*Set, error) {
 		return nil, fmt.Errorf("%s %s: %w", o.Spell.As("accuracy.benchmark"), b.Name, err)
 	}
 	if len(problems) == 0 {
-		return nil, fmt.Errorf("%s %s: 0 problems are left of data set %s; %s may name tasks that it does not have", o.Spell.As("accuracy.benchmark"), b.Name, b.Repo, o.Spell.As("accuracy.tasks"))
+		return nil, fmt.Errorf("%s %s: no problems left in data set %s; check that it has the tasks of %s", o.Spell.As("accuracy.benchmark"), b.Name, b.Repo, o.Spell.As("accuracy.tasks"))
 	}
 	set := &Set{Benchmark: b, Problems: problems, System: b.System, Limit: b.Limit, Stop: b.Stop}
 	if o.System != nil {
@@ -150,9 +150,9 @@ func (s *source) complete() error {
 	if b.Refuses {
 		switch {
 		case len(s.Tasks) > 0:
-			return fmt.Errorf("%s: %s has no tasks, its problems are asked as a whole", as("accuracy.tasks"), b.Name)
+			return fmt.Errorf("%s: %s has no tasks to choose from; leave this setting out", as("accuracy.tasks"), b.Name)
 		case s.Shots != nil && *s.Shots != 0:
-			return fmt.Errorf("%s %d: %s is asked without worked examples (shots); only 0 is allowed", as("accuracy.n_shots"), *s.Shots, b.Name)
+			return fmt.Errorf("%s %d: %s has no worked examples (shots); only 0 is allowed", as("accuracy.n_shots"), *s.Shots, b.Name)
 		case s.CoT != nil && *s.CoT:
 			return fmt.Errorf("%s: the prompts of %s do not ask for reasoning", as("accuracy.enable_cot"), b.Name)
 		}
@@ -216,7 +216,7 @@ func chooseAny(known []string, find func(name string) string) func([]string) ([]
 			task := find(n)
 			switch {
 			case strings.EqualFold(n, "all"):
-				return nil, fmt.Errorf("\"all\" cannot be mixed with names of tasks: found %q", names)
+				return nil, fmt.Errorf("\"all\" cannot be combined with task names; found %q", names)
 			case task == "":
 				return nil, unknownTask(n, known)
 			}
@@ -227,7 +227,7 @@ func chooseAny(known []string, find func(name string) string) func([]string) ([]
 }
 
 func unknownTask(name string, known []string) error {
-	return fmt.Errorf("unknown task %q; tasks are %s", name, strings.Join(known, ", "))
+	return fmt.Errorf("unknown task %q; allowed are %s", name, strings.Join(known, ", "))
 }
 
 // row is one row of a data set.
@@ -246,7 +246,7 @@ func (r row) text(column string) (string, error) {
 	case float64:
 		return fmt.Sprint(v), nil
 	default:
-		return "", fmt.Errorf("%s: column %s: found %.40q, want text", r.where, column, fmt.Sprint(v))
+		return "", fmt.Errorf("%s: column %s: must be text, got %.40q", r.where, column, fmt.Sprint(v))
 	}
 }
 
@@ -267,13 +267,13 @@ func (r row) texts(columns ...string) ([]string, error) {
 func (r row) list(column string) ([]string, error) {
 	items, ok := r.Row[column].([]any)
 	if !ok {
-		return nil, fmt.Errorf("%s: column %s: found %.40q, want a list of texts", r.where, column, fmt.Sprint(r.Row[column]))
+		return nil, fmt.Errorf("%s: column %s: must be a list of texts, got %.40q", r.where, column, fmt.Sprint(r.Row[column]))
 	}
 	list := make([]string, len(items))
 	for i, item := range items {
 		text, ok := item.(string)
 		if !ok {
-			return nil, fmt.Errorf("%s: column %s[%d]: found %.40q, want text", r.where, column, i, fmt.Sprint(item))
+			return nil, fmt.Errorf("%s: column %s[%d]: must be text, got %.40q", r.where, column, i, fmt.Sprint(item))
 		}
 		list[i] = text
 	}

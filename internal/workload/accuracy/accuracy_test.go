@@ -157,12 +157,12 @@ func TestRefusals(t *testing.T) {
 		o    Options
 		want string
 	}{
-		{Options{Benchmark: "mlmu"}, "benchmarks are mmlu"},
+		{Options{Benchmark: "mlmu"}, "unknown benchmark; allowed are mmlu"},
 		{Options{Benchmark: "mmlu", Tasks: []string{"Anatomy"}}, `unknown task "Anatomy"`},
 		{Options{Benchmark: "aime", Shots: &nine}, "at most 8"},
 		{Options{Benchmark: "lcb_codegeneration", CoT: &yes}, "enable_cot"},
 		{Options{Benchmark: "lcb_codegeneration", Shots: &one}, "n_shots"},
-		{Options{Benchmark: "hellaswag", Tasks: []string{"all", "Disc dog"}}, "cannot be mixed"},
+		{Options{Benchmark: "hellaswag", Tasks: []string{"all", "Disc dog"}}, "cannot be combined"},
 		{Options{Benchmark: "gsm8k", Dir: "testdata/none"}, "no file main/test-*.parquet"},
 		{Options{Benchmark: "gpqa_diamond", Dir: "testdata/none"}, "gpqa_diamond.csv"},
 	} {

@@ -31,7 +31,7 @@ func bfclTasks(names []string) ([]string, error) {
 	for _, n := range names {
 		for _, begin := range bfclRefused {
 			if strings.HasPrefix(n, begin) || n == strings.TrimSuffix(begin, "_") {
-				return nil, fmt.Errorf("%q cannot be asked: categories %s* need programs or several answers", n, begin)
+				return nil, fmt.Errorf("%q is not supported: the categories %s* need programs or several answers", n, begin)
 			}
 		}
 		if n != "all" && !slices.Contains(bfclCategories, n) && !slices.Contains(bfclLive, n) {
@@ -83,7 +83,7 @@ var bfclRelease = lazyregexp.New(`^bfcl_eval-([\w.]+)\.dist-info$`)
 // bfclData returns the folder with the problems of the pinned release.
 func (s *source) bfclData() (string, error) {
 	if s.Dir == "" {
-		return "", fmt.Errorf("%s: needed for bfcl_ast: the folder bfcl_eval of the Python package bfcl-eval %s (pip download bfcl-eval, then unzip it)", s.Spell.As("accuracy.dataset_path"), s.Pin)
+		return "", fmt.Errorf("%s is missing: bfcl_ast needs the folder bfcl_eval of the Python package bfcl-eval %s. Run: pip download bfcl-eval, and unzip the downloaded file", s.Spell.As("accuracy.dataset_path"), s.Pin)
 	}
 	data := ""
 	for _, sub := range []string{"", "data", filepath.Join("bfcl_eval", "data")} {
@@ -92,7 +92,7 @@ func (s *source) bfclData() (string, error) {
 		}
 	}
 	if data == "" {
-		return "", fmt.Errorf("%s %s: no folder possible_answer there, nor in data or bfcl_eval/data below it", s.Spell.As("accuracy.dataset_path"), s.Dir)
+		return "", fmt.Errorf("%s %s: the folder possible_answer was not found there, in data or in bfcl_eval/data", s.Spell.As("accuracy.dataset_path"), s.Dir)
 	}
 	if s.Pin == AnyVersion || s.Pin == "" {
 		return data, nil
@@ -113,11 +113,11 @@ func (s *source) bfclData() (string, error) {
 			case m[1] == s.Pin:
 				return data, nil
 			default:
-				return "", fmt.Errorf("%s %s: is of bfcl-eval %s, and AIPERF_ACCURACY_BFCL_VERSION_PIN wants %s", s.Spell.As("accuracy.dataset_path"), s.Dir, m[1], s.Pin)
+				return "", fmt.Errorf("%s %s: the data belong to bfcl-eval %s, but AIPERF_ACCURACY_BFCL_VERSION_PIN requires %s", s.Spell.As("accuracy.dataset_path"), s.Dir, m[1], s.Pin)
 			}
 		}
 	}
-	return "", fmt.Errorf("%s %s: no folder bfcl_eval-*.dist-info beside it tells the release, and AIPERF_ACCURACY_BFCL_VERSION_PIN wants %s (%s = no check)",
+	return "", fmt.Errorf("%s %s: the release is unknown, because there is no folder bfcl_eval-*.dist-info beside the data; AIPERF_ACCURACY_BFCL_VERSION_PIN requires %s (set it to %s to skip this check)",
 		s.Spell.As("accuracy.dataset_path"), s.Dir, s.Pin, AnyVersion)
 }
 
@@ -159,7 +159,7 @@ func bfclProblem(category string, e *members, answers map[string]document) (*Pro
 	if !strings.HasSuffix(category, "relevance") {
 		answer, ok := answers[id].([]any)
 		if !ok {
-			return nil, fmt.Errorf("%s: no answer of this id", id)
+			return nil, fmt.Errorf("%s: no answer with this id", id)
 		}
 		gold.set("answers", answer)
 	}
@@ -173,7 +173,7 @@ func bfclProblem(category string, e *members, answers map[string]document) (*Pro
 	for i, item := range messages {
 		m, _ := item.(*members)
 		if m == nil {
-			return nil, fmt.Errorf("%s: message %d is no object", id, i)
+			return nil, fmt.Errorf("%s: message %d is not an object", id, i)
 		}
 		role, _ := m.at["role"].(string)
 		content, _ := m.at["content"].(string)
@@ -224,7 +224,7 @@ func bfclSystem(category string, functions []any) (string, error) {
 	for _, item := range list {
 		f, _ := item.(*members)
 		if f == nil {
-			return "", errors.New("a function that is no object")
+			return "", errors.New("a function is not an object")
 		}
 		describe(f, " Note that the provided function is in "+words.function+" syntax.")
 		parameters, _ := f.at["parameters"].(*members)

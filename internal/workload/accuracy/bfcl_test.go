@@ -53,9 +53,9 @@ func TestBFCLRefusals(t *testing.T) {
 		says string
 	}{
 		{Options{}, "pip download"},
-		{Options{Dir: t.TempDir()}, "no folder possible_answer"},
-		{Options{Dir: "testdata/rows/bfcl_ast", Pin: "2026.3.23"}, "tells the release"},
-		{Options{Dir: release, Pin: "2026.3.23"}, "is of bfcl-eval 2025.1.1"},
+		{Options{Dir: t.TempDir()}, "the folder possible_answer was not found"},
+		{Options{Dir: "testdata/rows/bfcl_ast", Pin: "2026.3.23"}, "the release is unknown"},
+		{Options{Dir: release, Pin: "2026.3.23"}, "the data belong to bfcl-eval 2025.1.1"},
 		{Options{Dir: release, Pin: "2025.1.1"}, "BFCL_v4_simple_python.json"},
 		{Options{Tasks: []string{"multi_turn_base"}}, "multi_turn_*"},
 		{Options{Tasks: []string{"exec_simple"}}, "exec_*"},

@@ -39,7 +39,7 @@ func (r row) goldIndex(column string, options int) (int, error) {
 		}
 	}
 	if at < 0 || at >= options {
-		return 0, fmt.Errorf("%s: column %s: found %.40q, want the number or the letter of one of %d options", r.where, column, fmt.Sprint(r.Row[column]), options)
+		return 0, fmt.Errorf("%s: column %s: must be the number or the letter of one of %d options, got %.40q", r.where, column, options, fmt.Sprint(r.Row[column]))
 	}
 	return at, nil
 }

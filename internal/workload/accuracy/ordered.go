@@ -42,7 +42,7 @@ func readDocument(text string) (document, error) {
 	v, err := readNext(d)
 	if err == nil {
 		if _, more := d.Token(); more != io.EOF {
-			err = fmt.Errorf("text behind the value")
+			err = fmt.Errorf("text after the value")
 		}
 	}
 	return v, err

@@ -89,7 +89,7 @@ var lcbTag = lazyregexp.New(`^(?:(release_)?v([1-9]\d*)|v([1-9]\d*)_v([1-9]\d*))
 // lcbFiles returns the files of a release: vN is one file, vA_vB are the files from A to B, release_vN those up to N.
 func lcbFiles(tag string, as setting.Spell) ([]string, error) {
 	m := lcbTag.FindStringSubmatch(tag)
-	bad := fmt.Errorf("%s %q: no such release of LiveCodeBench; releases are v1 to v%d, vA_vB and release_vN", as.As("environment.accuracy.lcb_release_tag"), tag, lcbReleases)
+	bad := fmt.Errorf("%s %q: unknown release of LiveCodeBench; allowed are v1 to v%d, vA_vB and release_vN", as.As("environment.accuracy.lcb_release_tag"), tag, lcbReleases)
 	if m == nil {
 		return nil, bad
 	}

@@ -41,7 +41,7 @@ func (s *source) has(stem string) (bool, error) {
 type missingError struct{ where, stem string }
 
 func (e *missingError) Error() string {
-	return fmt.Sprintf("no file %s-*.parquet, %[1]s.parquet or the same as .jsonl in %s", e.stem, e.where)
+	return fmt.Sprintf("no file %s-*.parquet or %[1]s.parquet (or the same with .jsonl) in %s", e.stem, e.where)
 }
 
 // names returns the files of a split.
@@ -109,7 +109,7 @@ func (s *source) path(name string) (string, error) {
 	}
 	path := filepath.Join(s.Dir, filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
-		return "", fmt.Errorf("%s: no file %s in the data set", s.Spell.As("accuracy.dataset_path"), path)
+		return "", fmt.Errorf("%s: the data set has no file %s", s.Spell.As("accuracy.dataset_path"), path)
 	}
 	return path, nil
 }

@@ -161,7 +161,7 @@ func (c *Client) connect(ctx context.Context, t *transport.Target, tr *record.Tr
 	var used atomic.Bool
 	dial := func(context.Context, string) (net.Conn, error) {
 		if used.Swap(true) {
-			return nil, errors.New("the connection is over")
+			return nil, errors.New("the connection has ended")
 		}
 		return line, nil
 	}
@@ -180,10 +180,10 @@ func (c *Client) connect(ctx context.Context, t *transport.Target, tr *record.Tr
 		if state == connectivity.TransientFailure || state == connectivity.Shutdown || !cc.WaitForStateChange(ctx, state) {
 			k.close()
 			if ctx.Err() == nil {
-				return nil, transport.Failure(transport.ErrConnect, 0, "The server does not speak gRPC: it took the connection, but not the beginning of HTTP/2")
+				return nil, transport.Failure(transport.ErrConnect, 0, "The server does not speak gRPC: it accepted the connection, but did not answer the start of HTTP/2")
 			}
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, transport.TimedOut(c.opt.Timeout, "beginning HTTP/2 with the server")
+				return nil, transport.TimedOut(c.opt.Timeout, "starting HTTP/2 with the server")
 			}
 			return nil, transport.CutOff()
 		}

@@ -34,7 +34,7 @@ func codeExecution(ctx context.Context, answer, gold string) Result {
 		r.Explanation = "the tests cannot be read: " + err.Error()
 		return r
 	case code == "":
-		r.Explanation = "no program between lines of three backticks"
+		r.Explanation = "the answer has no code block (```)"
 		return r
 	}
 	ctx, cancel := context.WithCancel(ctx)

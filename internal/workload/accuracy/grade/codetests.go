@@ -133,7 +133,7 @@ func unpack(packed []byte) ([]byte, error) {
 	return pickledText(pickled)
 }
 
-var errPickle = errors.New("a pickle of something else than text")
+var errPickle = errors.New("the pickle holds something other than text")
 
 // pickledText reads the pickle of one text, of any protocol. It accepts nothing else, because a pickle can name code to run.
 func pickledText(p []byte) (text []byte, err error) {

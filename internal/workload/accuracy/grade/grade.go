@@ -95,7 +95,7 @@ func (g *Grader) Grade(ctx context.Context, answer, gold string) Result {
 	select {
 	case r = <-done:
 	case <-ctx.Done():
-		r = failed(gold, fmt.Sprintf("no judgement within %v", limit))
+		r = failed(gold, fmt.Sprintf("the grader took longer than %v", limit))
 	}
 	if note != "" {
 		r.Explanation = note + "; " + r.Explanation

@@ -61,7 +61,7 @@ func extractive(answer, gold string, goldPatterns []pattern) Result {
 	if text := pystring.Strip(got.text); !same {
 		same = text != "" && text == pystring.Strip(want.text)
 	}
-	return judged(same, false, got.text, expected, "the last answer of the clearest kind")
+	return judged(same, false, got.text, expected, "the last match of the most specific pattern")
 }
 
 // letterPatterns returns patterns that find the letter of a choice after the word "answer", or at the start of the text or of a line.
@@ -98,5 +98,5 @@ func lightevalGPQA(_ context.Context, answer, gold string) Result {
 	case !got.any:
 		return judged(false, true, "", want, "no answer found")
 	}
-	return judged(got.text == want, false, got.text, want, "the last letter of the clearest kind")
+	return judged(got.text == want, false, got.text, want, "the last letter found by the most specific pattern")
 }

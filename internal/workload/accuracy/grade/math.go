@@ -27,7 +27,7 @@ func mathAnswer(answer string) (text, how string, guessed bool) {
 		return trimmedBox(body), "the last box", false
 	}
 	if tail, ok := lastPhrase(answer); ok {
-		how = "behind the last answer phrase"
+		how = "the text after the last answer phrase"
 		if body, ok := lastBox(tail); ok {
 			return trimmedBox(body), how, true
 		}

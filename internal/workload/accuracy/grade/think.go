@@ -34,7 +34,7 @@ func withoutThinking(answer string) (text, note string) {
 	case len(rest) == len(answer):
 		return answer, ""
 	case pystring.Strip(rest) == "":
-		return inside, "nothing but thinking, which is graded"
+		return inside, "the answer has only reasoning, so that is graded"
 	}
-	return rest, "thinking in front dropped"
+	return rest, "the leading reasoning was removed"
 }

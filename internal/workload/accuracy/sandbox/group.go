@@ -61,20 +61,20 @@ func (g *group) watch(kill func()) (stop func() string) {
 }
 
 func (b bounds) memoryFault() string {
-	return fmt.Sprintf("it took more than %d MiB of memory", b.memory>>20)
+	return fmt.Sprintf("the program used more than %d MiB of memory", b.memory>>20)
 }
 
 // excess returns the limit that the group exceeded; "" = none.
 func (g *group) excess() string {
 	members, threads := g.members()
 	if threads > g.bounds.processes+ownThreads { // the kernel's limit does not apply to root
-		return fmt.Sprintf("it started more than %d processes and threads", g.bounds.processes)
+		return fmt.Sprintf("the program started more than %d processes and threads", g.bounds.processes)
 	}
 	if sum(members, residentMemory) > g.bounds.memory && sum(members, proportionalMemory) > g.bounds.memory {
 		return g.bounds.memoryFault()
 	}
 	if files(members[len(members)-1]) > diskFiles {
-		return fmt.Sprintf("it made more than %d files", diskFiles)
+		return fmt.Sprintf("the program created more than %d files", diskFiles)
 	}
 	return ""
 }

@@ -100,7 +100,7 @@ func TestContainer(t *testing.T) {
 		t.Fatal(unix.Exec("/proc/self/exe", os.Args, os.Environ()))
 	}
 	r, err := Run(t.Context(), Job{Code: "print(1)"})
-	if err == nil || r.Output != "" || !strings.Contains(err.Error(), "this machine permits none") || !strings.Contains(err.Error(), "operation not permitted") {
+	if err == nil || r.Output != "" || !strings.Contains(err.Error(), "this machine permits no sandbox") || !strings.Contains(err.Error(), "operation not permitted") {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -283,7 +283,7 @@ def spawn(code, *more):
 			eachRunner(t, func(t *testing.T, r runner) {
 				r.bounds.memory, r.bounds.processes = 256<<20, 48
 				got := r.run(t.Context(), Job{Code: c.code})
-				if c.most && got.Fault == "it started more than 48 processes and threads" { // the kernel counts none of root
+				if c.most && got.Fault == "the program started more than 48 processes and threads" { // the kernel counts none of root
 					return
 				}
 				if got.Output != c.output || got.Ended != c.ended || !strings.Contains(got.Fault, c.fault) {

@@ -26,7 +26,7 @@ print(json.dumps({"Path": sys.executable, "Prefixes": [sys.prefix, sys.exec_pref
 func findInterpreter(ctx context.Context) (p interpreter, err error) {
 	out, err := exec.CommandContext(ctx, "python3", "-I", "-c", pythonFacts).Output()
 	if err != nil || json.Unmarshal(out, &p) != nil || p.Path == "" {
-		return p, errors.New("the programs need python3, but python3 is not installed or does not start; install Python 3")
+		return p, errors.New("python3 is not installed or does not start, but the generated programs need it; install Python 3")
 	}
 	return p, nil
 }

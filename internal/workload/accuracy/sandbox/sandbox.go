@@ -65,7 +65,7 @@ var find = sync.OnceValue(func() runner {
 		}
 		why = append(why, err.Error())
 	}
-	return runner{err: fmt.Errorf("aiperf runs the programs of a model only in a sandbox, and this machine permits none (%s); %s", strings.Join(why, "; "), remedy)}
+	return runner{err: fmt.Errorf("this machine permits no sandbox (%s), and aiperf runs programs from a model only in one; %s", strings.Join(why, "; "), remedy)}
 })
 
 // remedy explains how a machine can permit a sandbox.
@@ -101,7 +101,7 @@ func (r runner) probe(ctx context.Context) error {
 	case !result.Ended:
 		return errors.New(firstLine(result.Fault))
 	case result.Returned != `""`:
-		return fmt.Errorf("it does not hold: %s", result.Returned)
+		return fmt.Errorf("the sandbox does not isolate: %s", result.Returned)
 	}
 	return nil
 }
@@ -149,9 +149,9 @@ func (r runner) run(ctx context.Context, job Job) Result {
 	case excess != "":
 		result.Fault = excess
 	case ctx.Err() != nil:
-		result.Fault = fmt.Sprintf("it ran longer than %v", Time)
+		result.Fault = fmt.Sprintf("the program ran longer than %v", Time)
 	case out.over:
-		result.Fault = fmt.Sprintf("it wrote more than %d MiB", mostOutput>>20)
+		result.Fault = fmt.Sprintf("the program wrote more than %d MiB", mostOutput>>20)
 	case strings.HasPrefix(verdict, "ended"):
 		result.Ended, result.Returned, result.Fault = true, strings.TrimSpace(strings.TrimPrefix(verdict, "ended")), ""
 	case verdict != "":
@@ -159,7 +159,7 @@ func (r runner) run(ctx context.Context, job Job) Result {
 	case err != nil && result.Fault == "":
 		result.Fault = err.Error()
 	case result.Fault == "":
-		result.Fault = "it ended without a word"
+		result.Fault = "the program ended without a result"
 	}
 	return result
 }

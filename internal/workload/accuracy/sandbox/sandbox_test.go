@@ -42,7 +42,7 @@ func TestPrograms(t *testing.T) {
 		{job: Job{Code: "class Solution:\n  def f(self, a, b): return (a, b)", Input: "1\n[2]", Function: "f"}, ended: true, value: "[1, [2]]"},
 		{job: Job{Code: "def f(a): return a", Input: "1", Function: "f"}, ended: true, value: "1"},
 		{job: Job{Code: "def g(a): return a", Input: "1", Function: "f"}, fault: "KeyError"},
-		{job: Job{Code: "import os; os._exit(0)"}, fault: "without a word"},
+		{job: Job{Code: "import os; os._exit(0)"}, fault: "without a result"},
 		{job: Job{Code: "x = bytearray(8 << 30)"}, fault: "MemoryError"},
 		{job: Job{Code: "open('/tmp/big', 'wb').write(bytes(128 << 20))"}, fault: "File too large"},
 		{job: Job{Code: "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9', timeout=1)"}, fault: "URLError"},

@@ -98,19 +98,19 @@ func (g *Gold) Judge(answer string) (passed, unparsed bool, why string) {
 		case called == wanted:
 			return true, false, Correct
 		case wanted:
-			return false, false, CallWanted + ": there is no call"
+			return false, false, CallWanted + ": the answer has no call"
 		}
-		return false, false, NoCallWanted + ": no function fits, " + calls[0].Name + " is called"
+		return false, false, NoCallWanted + ": no call was expected, but " + calls[0].Name + " is called"
 	}
 	calls, err := Parse(answer, g.language())
 	if err != nil {
 		return false, true, Unparsed + ": " + err.Error()
 	}
 	if len(calls) == 0 && len(g.Answers) > 0 {
-		return false, false, CallWanted + ": there is no call"
+		return false, false, CallWanted + ": the answer has no call"
 	}
 	if len(calls) != len(g.Answers) {
-		return false, false, fmt.Sprintf("%s: %d calls, %d are wanted", WrongTool, len(calls), len(g.Answers))
+		return false, false, fmt.Sprintf("%s: %d calls, expected %d", WrongTool, len(calls), len(g.Answers))
 	}
 	if why := g.match(calls); why != "" {
 		return false, false, why
@@ -122,7 +122,7 @@ func (g *Gold) Judge(answer string) (passed, unparsed bool, why string) {
 func (g *Gold) match(calls []Call) string {
 	taken := make([]bool, len(calls))
 	for _, answer := range g.Answers {
-		why, found := WrongTool+": no call of "+strings.Join(names(answer), ", "), false
+		why, found := WrongTool+": no call to "+strings.Join(names(answer), ", "), false
 		for i, c := range calls {
 			if taken[i] {
 				continue
@@ -155,15 +155,15 @@ func names(answer map[string]map[string]any) (list []string) {
 func (g *Gold) check(c Call, answer map[string]map[string]any) string {
 	wanted := names(answer)
 	if len(wanted) != 1 {
-		return Unclassified + ": the gold names no function"
+		return Unclassified + ": the expected answer names no function"
 	}
 	at := slices.IndexFunc(g.Functions, func(f Function) bool { return f.Name == wanted[0] })
 	if at < 0 {
-		return Unclassified + ": the gold names a function that is not described"
+		return Unclassified + ": the expected answer names an undescribed function"
 	}
 	f, allowed := &g.Functions[at], answer[wanted[0]]
 	if c.Name != f.Name {
-		return fmt.Sprintf("%s: %s is called, %s is wanted", WrongTool, c.Name, f.Name)
+		return fmt.Sprintf("%s: %s is called, expected %s", WrongTool, c.Name, f.Name)
 	}
 	for _, name := range f.Parameters.Required {
 		if _, ok := c.Args.get(name); !ok {
@@ -175,7 +175,7 @@ func (g *Gold) check(c Call, answer map[string]map[string]any) string {
 		p, described := f.Parameters.Properties[name]
 		values, ok := allowed[name]
 		if !ok || !described {
-			return fmt.Sprintf("%s: %q is no argument", WrongValue, name)
+			return fmt.Sprintf("%s: %q is not an argument", WrongValue, name)
 		}
 		list, _ := fromJSON(values).([]any)
 		if why := g.value(name, arg.value, &p, list); why != "" {
@@ -185,7 +185,7 @@ func (g *Gold) check(c Call, answer map[string]map[string]any) string {
 	for _, name := range sorted(allowed) {
 		values, _ := allowed[name].([]any)
 		if _, given := c.Args.get(name); !given && !slices.Contains(values, any("")) {
-			return fmt.Sprintf("%s: %s is left out", WrongValue, name)
+			return fmt.Sprintf("%s: %s is missing", WrongValue, name)
 		}
 	}
 	return ""
@@ -215,7 +215,7 @@ func (g *Gold) value(name string, v any, p *Property, allowed []any) string {
 	if language := g.language(); language != "python" {
 		text, ok := v.(string)
 		if !ok {
-			return fmt.Sprintf("%s: %s is no text", WrongType, name)
+			return fmt.Sprintf("%s: %s is not a text", WrongType, name)
 		}
 		v = scriptValue(language, text, p.Type, nested)
 	} else if n := numeric(v); p.Type == "float" && kind(v) == "int" {
@@ -228,12 +228,12 @@ func (g *Gold) value(name string, v any, p *Property, allowed []any) string {
 	wanted := kinds[p.Type]
 	variable, ok := typed(v, wanted, kinds[nested], allowed)
 	if !ok {
-		return fmt.Sprintf("%s: %s is of type %s, want %s", WrongType, name, kind(v), p.Type)
+		return fmt.Sprintf("%s: %s has the type %s, expected %s", WrongType, name, kind(v), p.Type)
 	}
 	if right(v, wanted, kinds[nested], allowed, variable) {
 		return ""
 	}
-	return fmt.Sprintf("%s: %s is %s, which is none of the right values", WrongValue, name, show(v))
+	return fmt.Sprintf("%s: %s is %s, which is not an accepted value", WrongValue, name, show(v))
 }
 
 // typed reports whether a value has the described type. A variable in its place may have the type of the correct values.

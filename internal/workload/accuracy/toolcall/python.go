@@ -27,7 +27,7 @@ func parsePython(text string) (calls []Call, err error) {
 	}()
 	v := p.expression(0)
 	if p.space(); p.at < len(p.text) {
-		p.fail("text behind the calls")
+		p.fail("text after the calls")
 	}
 	items, ok := v.([]any)
 	if !ok {
@@ -40,7 +40,7 @@ func parsePython(text string) (calls []Call, err error) {
 	for _, item := range items {
 		c, ok := item.(*callNode)
 		if !ok {
-			p.fail("something else than a call")
+			p.fail("something other than a call")
 		}
 		calls = append(calls, c.call)
 	}
@@ -144,7 +144,7 @@ func (p *parser) unary(depth int) any {
 		case float64:
 			return -v
 		}
-		p.fail("a minus before something that is no number")
+		p.fail("a minus before something that is not a number")
 	}
 	return p.operand(depth)
 }
@@ -165,7 +165,7 @@ func (p *parser) operate(op byte, a, b any) any {
 	}
 	u, v := numeric(a), numeric(b)
 	if u == nil || v == nil {
-		p.fail("an operation on something else than numbers")
+		p.fail("an operation on something other than numbers")
 	}
 	f, _ := u.Float64()
 	g, _ := v.Float64()
@@ -228,7 +228,7 @@ func (p *parser) operand(depth int) any {
 	from := p.at
 	switch c := p.peek(); {
 	case c == 0:
-		p.fail("it ends too early")
+		p.fail("unexpected end of the text")
 	case c == '[':
 		p.at++
 		items, _ := p.items(']', depth)
@@ -439,7 +439,7 @@ func (p *parser) string(b *strings.Builder, raw bool) {
 	for {
 		switch rest := p.text[p.at:]; {
 		case rest == "" || len(quote) == 1 && rest[0] == '\n':
-			p.fail("a text that never ends")
+			p.fail("a string is not closed")
 		case strings.HasPrefix(rest, quote):
 			p.at += len(quote)
 			return
@@ -481,11 +481,11 @@ func (p *parser) escape(b *strings.Builder) {
 		return
 	}
 	if from+digits > len(p.text) {
-		p.fail("an escape that never ends")
+		p.fail("an escape sequence is not closed")
 	}
 	n, err := strconv.ParseUint(p.text[from:from+digits], base, 32)
 	if err != nil {
-		p.fail("an escape that is none")
+		p.fail("an invalid escape sequence")
 	}
 	b.WriteRune(rune(n))
 	p.at = from + digits

@@ -14,7 +14,7 @@ func parseScript(text string) ([]Call, error) {
 	text = strings.TrimSuffix(strings.TrimSpace(text), ";")
 	open := strings.IndexByte(text, '(')
 	if open < 0 || !strings.HasSuffix(text, ")") || !scriptName.MatchString(strings.TrimSpace(text[:open])) {
-		return nil, errors.New("no call name(argument=value, …)")
+		return nil, errors.New("not a call of the form name(argument=value, …)")
 	}
 	parts, err := split(text[open+1 : len(text)-1])
 	if err != nil {
@@ -27,7 +27,7 @@ func parseScript(text string) ([]Call, error) {
 			name, value = "", part
 		}
 		if _, twice := c.Args.get(name); twice {
-			return nil, errors.New("an argument twice")
+			return nil, errors.New("an argument is given twice")
 		}
 		c.Args = append(c.Args, pair{name, unquoted(strings.TrimSpace(value))})
 	}
@@ -75,13 +75,13 @@ func split(list string) (parts []string, err error) {
 		switch list[i] {
 		case '"', '\'', '`':
 			if i += closing(list[i:]); i >= len(list) {
-				return nil, errors.New("a text that never ends")
+				return nil, errors.New("a string is not closed")
 			}
 		case '(', '[', '{':
 			depth++
 		case ')', ']', '}':
 			if depth--; depth < 0 {
-				return nil, errors.New("a bracket that nothing opens")
+				return nil, errors.New("a closing bracket without an opening one")
 			}
 		case ',':
 			if depth == 0 {
@@ -90,7 +90,7 @@ func split(list string) (parts []string, err error) {
 		}
 	}
 	if depth != 0 {
-		return nil, errors.New("a bracket that never closes")
+		return nil, errors.New("a bracket is not closed")
 	}
 	return append(parts, list[from:]), nil
 }
