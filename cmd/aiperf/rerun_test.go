@@ -133,7 +133,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	first := program(t, args...).start()
 	server.await(t, 1)
 	second := first.again(args...)
-	if got := second.run(); got != 1 || !strings.Contains(second.stderr.String(), "another run is writing there") {
+	if got := second.run(); got != 1 || !strings.Contains(second.stderr.String(), "another run is writing to this directory") {
 		t.Errorf("exit status %d\n%s", got, second.stderr.String())
 	}
 	if err := first.cmd.Process.Kill(); err != nil {

@@ -33,7 +33,7 @@ func TestWatchTerminal(t *testing.T) {
 	s.shows("Profiling", "watched-model", "Requests /s", "500  Internal Server Error", "GPUs", "q leave")
 	for _, step := range []struct{ keys, shows string }{
 		{"2", "Record backlog"}, {"3", "Request Latency"}, {"4", "healthy"}, {"5", "current"}, {"6", "phase begins"}, {"1", "last 10 s"}, {"?", "Leave"}, {"\x1b", "last 10 s"},
-		{"q", "the run goes on"}, {"n", "q leave"},
+		{"q", "the run continues"}, {"n", "q leave"},
 	} {
 		if step.keys == "4" || step.keys == "?" {
 			s.types(step.keys)

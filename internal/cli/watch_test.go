@@ -78,7 +78,7 @@ func TestWatchOddFiles(t *testing.T) {
 		"slow":                    {[]string{speaks, slow, isOver}, 0, "", "no update from the run for 4 s", 30 * time.Second},
 		"hangs, the user leaves":  {[]string{speaks, hanging}, 10 * time.Second, "left", "no update", 11 * time.Second},
 		"hangs at once":           {[]string{hanging}, 2 * time.Second, "left", "", 3 * time.Second},
-		"hangs for ever":          {[]string{speaks, hanging}, 0, "it has said nothing for 1m", "no update", 90 * time.Second},
+		"hangs for ever":          {[]string{speaks, hanging}, 0, "it has written nothing for 1m", "no update", 90 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()

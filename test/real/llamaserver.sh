@@ -19,7 +19,7 @@ probe() { python3 -c 'import json, sys; p = json.load(open(sys.argv[1]))["probe"
 profile llamaserver-probe "${common[@]}" --streaming --probe --apply-chat-template
 probe llamaserver-probe 'prompt_tokens["server"] == prompt_tokens["templated"] and output_tokens["server"] == 16 and done and usage == "end" and not findings'
 profile llamaserver-wrong --model tiny --tokenizer builtin --url "http://127.0.0.1:$at" --streaming --probe --request-count 2
-probe llamaserver-wrong 'any("--tokenizer builtin that of the model?" in f for f in findings)'
+probe llamaserver-wrong 'any("--tokenizer builtin belongs to the model" in f for f in findings)'
 echo "the probe tells the right tokenizer from a wrong one"
 rm -rf "$work/llamaserver-metrics"
 "$aiperf" profile --artifact-dir "$work/llamaserver-metrics" --ui none --no-gpu-telemetry "${common[@]}" --endpoint-type chat --streaming --apply-chat-template \

@@ -22,7 +22,7 @@ func Claim(dir string) (release func(), err error) {
 	err = syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		_ = d.Close()
-		return nil, fmt.Errorf("%s: another run is writing there", dir)
+		return nil, fmt.Errorf("%s: another run is writing to this directory", dir)
 	}
 	return func() { _ = d.Close() }, nil
 }

@@ -67,7 +67,7 @@ func (l *rawLines) next() (*fastjson.Value, []record.Message, error) {
 			v, err = l.lineParser.ParseBytes(l.rest)
 		}
 		if bad := jsontext.OutOfRange(l.rest); err == nil && bad != "" {
-			return nil, nil, fmt.Errorf("%s:%d: the number %.40s is no finite number of 64 bits; the file is damaged: restore it", l.path, l.n, bad)
+			return nil, nil, fmt.Errorf("%s:%d: the number %.40s is not a finite 64-bit number; the file is damaged, restore it", l.path, l.n, bad)
 		}
 		if err == nil {
 			return v, l.messages, nil
@@ -187,13 +187,13 @@ func (l *rawLines) between(b []byte) {
 	if !l.inList() {
 		l.keep(b)
 	} else if !blank(b) {
-		l.fail("a response that is no object")
+		l.fail("a response is not an object")
 	}
 }
 
 func (l *rawLines) comma() {
 	if !l.filled {
-		l.fail("a comma without a response")
+		l.fail("a comma is not followed by a response")
 	}
 	l.filled, l.again = false, true
 }
@@ -206,7 +206,7 @@ func (l *rawLines) open(b []byte) {
 		return
 	}
 	if l.inList() && (b[0] != '{' || l.filled) {
-		l.fail("a response that is no object")
+		l.fail("a response is not an object")
 	}
 	l.depth++
 	l.keep(b)
@@ -237,7 +237,7 @@ func (l *rawLines) response() {
 		return
 	}
 	if bad := jsontext.OutOfRange(l.element); bad != "" {
-		l.fail(fmt.Sprintf("the number %.40s of a response is no finite number of 64 bits; the file is damaged: restore it", bad))
+		l.fail(fmt.Sprintf("the number %.40s of a response is not a finite 64-bit number; the file is damaged, restore it", bad))
 		return
 	}
 	if len(l.messages) == maxResponses {

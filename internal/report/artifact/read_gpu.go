@@ -125,7 +125,7 @@ func members(data json.RawMessage) (list []member, err error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, fmt.Errorf("telemetry_data: want an object, not %.40s", data)
+		return nil, fmt.Errorf("telemetry_data: must be an object, got %.40s", data)
 	}
 	for d.More() {
 		key, err := d.Token()

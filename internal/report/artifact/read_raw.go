@@ -46,12 +46,12 @@ const ownClock = record.Clock(255)
 func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, error) {
 	md := v.Get("metadata")
 	if md == nil || md.Type() != fastjson.TypeObject {
-		return nil, fmt.Errorf("no metadata: this is not a raw export (profile_export_raw.jsonl)")
+		return nil, fmt.Errorf("no metadata, so this is not a raw export (profile_export_raw.jsonl)")
 	}
 	start := v.GetInt64("start_perf_ns")
 	wall := md.GetInt64("request_start_ns")
 	if start <= 0 || wall <= 0 {
-		return nil, fmt.Errorf("start_perf_ns is %d and request_start_ns is %d: a raw export has both", start, wall)
+		return nil, fmt.Errorf("start_perf_ns is %d and request_start_ns is %d, but both must be above 0", start, wall)
 	}
 	r := &record.Record{Meta: readMeta(md), Start: start, WallOffset: wall - start, Status: v.GetInt("status")}
 	at := func(key string) int64 { return place(md, key, r.WallOffset) }

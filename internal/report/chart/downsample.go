@@ -44,7 +44,7 @@ func thinned(list []Trace) (out []Trace, note string) {
 		}
 	}
 	if most > 1 {
-		note = fmt.Sprintf("One of %d requests is drawn here; images have all. Lines and figures are of all.", most)
+		note = fmt.Sprintf("One in %d requests is drawn here, but images show all of them. Lines and figures include all requests.", most)
 	}
 	return out, note
 }

@@ -19,7 +19,7 @@ func TestThinned(t *testing.T) {
 	line := Trace{Mode: Lines, X: x, Y: y}
 	few := Trace{Mode: Markers, X: x[:9], Y: y[:9]}
 	out, note := thinned([]Trace{dots, line, few})
-	if len(out[0].X) != 16_667 || out[0].X[1] != 3 || len(out[0].Key) != 16_667 || len(out[2].X) != 9 || !strings.HasPrefix(note, "One of 3 requests") {
+	if len(out[0].X) != 16_667 || out[0].X[1] != 3 || len(out[0].Key) != 16_667 || len(out[2].X) != 9 || !strings.HasPrefix(note, "One in 3 requests") {
 		t.Errorf("%d points, %q", len(out[0].X), note)
 	}
 	got := out[1]
@@ -31,7 +31,7 @@ func TestThinned(t *testing.T) {
 		short = append(short, Trace{Mode: Lines, Name: []string{"a", "b"}[i%2], Unlisted: i > 1, X: x[:2], Y: y[:2]})
 	}
 	out, note = thinned(short)
-	if len(out) != 33_334 || out[0].Name != "a" || out[1].Name != "b" || out[2].Name != "a" || out[3].Name != "b" || !strings.HasPrefix(note, "One of 3 requests") {
+	if len(out) != 33_334 || out[0].Name != "a" || out[1].Name != "b" || out[2].Name != "a" || out[3].Name != "b" || !strings.HasPrefix(note, "One in 3 requests") {
 		t.Errorf("%d lines, %q", len(out), note)
 	}
 	if out, note = thinned([]Trace{few}); note != "" || len(out) != 1 {

@@ -32,7 +32,7 @@ func (c *Classes) check() error {
 		c.Default = treatment
 	}
 	if c.Default != baseline && c.Default != treatment {
-		return fmt.Errorf("default %q; allowed are baseline, treatment", c.Default)
+		return fmt.Errorf("default %q; allowed are baseline and treatment", c.Default)
 	}
 	for _, p := range append(append([]string{}, c.Baselines...), c.Treatments...) {
 		if _, err := path.Match(p, ""); err != nil {

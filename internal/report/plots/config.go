@@ -51,7 +51,7 @@ func ParseConfig(text []byte, file string) (*Config, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if top.Kind != yaml.DocumentNode || top.Content[0].Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("%s: a mapping with the key visualization is needed", file)
+		return nil, fmt.Errorf("%s: must be a mapping with the key visualization", file)
 	}
 	var in struct {
 		Visualization *struct {
@@ -69,7 +69,7 @@ func ParseConfig(text []byte, file string) (*Config, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	if in.Visualization == nil {
-		return nil, fmt.Errorf("%s: a mapping with the key visualization is needed", file)
+		return nil, fmt.Errorf("%s: must be a mapping with the key visualization", file)
 	}
 	c.Multi = Section{"multi_run", in.Visualization.MultiDefaults, in.Visualization.Multi}
 	c.Single = Section{"single_run", in.Visualization.SingleDefaults, in.Visualization.Single}
@@ -79,7 +79,7 @@ func ParseConfig(text []byte, file string) (*Config, error) {
 		}
 	}
 	if s := c.Sampling; !(s.Seconds > 0) || !slices.Contains([]string{"mean", "max", "min", "median"}, s.Method) {
-		return nil, fmt.Errorf("%s: server_metrics_downsampling: window_size_seconds %g, aggregation_method %q: needed are a number above 0 and mean, max, min or median", file, s.Seconds, s.Method)
+		return nil, fmt.Errorf("%s: server_metrics_downsampling: window_size_seconds must be above 0, got %g; aggregation_method must be mean, max, min or median, got %q", file, s.Seconds, s.Method)
 	}
 	if c.Classes = in.Classes; c.Classes != nil {
 		if err := c.Classes.check(); err != nil {
@@ -145,7 +145,7 @@ func Custom(name string, text []byte, multi bool) (*Preset, error) {
 		return nil, err
 	}
 	if node.Kind != yaml.DocumentNode || node.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("the settings of a plot are a mapping")
+		return nil, errors.New("the settings of a plot must be a mapping")
 	}
 	return parsePreset(name, node.Content[0], multi)
 }

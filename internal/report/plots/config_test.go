@@ -24,20 +24,20 @@ func one(section, preset string) string {
 // TestRefusals: what is listed must be right, and the error says where, what and what is allowed.
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct{ settings, want string }{
-		{"[1]", "visualization is needed"},
-		{"settings: {}", "visualization is needed"},
+		{"[1]", "must be a mapping with the key visualization"},
+		{"settings: {}", "must be a mapping with the key visualization"},
 		{"visualization: {single_run_defaults: [no], single_run_plots: {now: {type: scatter}}}", "single_run_defaults lists no, which single_run_plots does not define; did you mean now?"},
-		{one("multi_run", "{type: scatter_line, x: request_latency, y: request_throughput, groups: [model, concurrency]}"), "multi_run plot 'x'. Check the configuration file at F: groups takes one column, not 2"},
+		{one("multi_run", "{type: scatter_line, x: request_latency, y: request_throughput, groups: [model, concurrency]}"), "multi_run plot 'x'. Check the configuration file at F: groups allows one column, got 2"},
 		{one("multi_run", "{type: pareto, x: request_latency, y: no_such_thing}"), "unknown metric no_such_thing"},
-		{one("multi_run", "{type: pareto, x: request_latency_p42, y: request_throughput}"), `"p42" is no statistic`},
+		{one("multi_run", "{type: pareto, x: request_latency_p42, y: request_throughput}"), `unknown statistic "p42"`},
 		{one("multi_run", "{type: pareto, x: {metric: request_latency, stat: median}, y: request_throughput}"), `stat "median"; allowed are p50`},
 		{one("multi_run", "{type: timeslice, x: request_latency, y: request_throughput}"), `type "timeslice"; allowed are bar, latency_throughput_uncertainty, pareto, scatter, scatter_line`},
 		{one("single_run", "{type: scatter}"), "x or y is needed"},
 		{one("single_run", "{type: scatter, x: request_number, y: request_latency, colour: red}"), "field colour not found"},
 		{one("single_run", "{type: scatter, x: request_number, y: request_latency, source: moon}"), `source "moon"; allowed are requests`},
 		{one("single_run", "{type: area, x: timestamp_s, y: throughput_tokens_per_sec, primary_style: {line_shape: wavy}}"), `line_shape "wavy"; allowed are linear, hv, spline`},
-		{one("single_run", "{type: scatter, x: request_number, y: request_latency}") + "settings: {server_metrics_downsampling: {enabled: true, window_size_seconds: 0, aggregation_method: mean}}", "window_size_seconds 0"},
-		{one("single_run", "{type: scatter, x: request_number, y: request_latency}") + "experiment_classification: {default: neither}", `default "neither"; allowed are baseline, treatment`},
+		{one("single_run", "{type: scatter, x: request_number, y: request_latency}") + "settings: {server_metrics_downsampling: {enabled: true, window_size_seconds: 0, aggregation_method: mean}}", "window_size_seconds must be above 0, got 0"},
+		{one("single_run", "{type: scatter, x: request_number, y: request_latency}") + "experiment_classification: {default: neither}", `default "neither"; allowed are baseline and treatment`},
 	} {
 		cfg, err := ParseConfig([]byte(c.settings), "F")
 		for _, section := range []string{"multi", "single"} {

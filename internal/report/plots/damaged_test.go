@@ -33,7 +33,7 @@ func TestDamagedSummary(t *testing.T) {
 	if err != nil || len(set.Charts) == 0 {
 		t.Errorf("%+v, %v", set, err)
 	}
-	if got := warnings.String(); !strings.Contains(got, filepath.Join(dir, "profile_export_aiperf.json")+": ") || !strings.Contains(got, "drawn from the other files") {
+	if got := warnings.String(); !strings.Contains(got, filepath.Join(dir, "profile_export_aiperf.json")+": ") || !strings.Contains(got, "drawing charts from the other files") {
 		t.Errorf("warnings:\n%s", got)
 	}
 	o.Presets = []string{"timeslices_ttft"} // the run has none

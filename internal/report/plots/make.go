@@ -51,7 +51,7 @@ func Make(o Options) (*Set, error) {
 	}
 	_, damage := s.Runs[0].Summary() // for a single run; with several, readable checks them
 	if damage != nil {
-		o.Warn("%v; charts are drawn from the other files", damage)
+		o.Warn("%v; drawing charts from the other files", damage)
 	}
 	chosen := *section
 	if o.Presets != nil {
@@ -67,7 +67,7 @@ func Make(o Options) (*Set, error) {
 		var lack *Missing
 		switch {
 		case errors.As(err, &lack):
-			o.Warn("%s: left out, %v", p.Name, err)
+			o.Warn("%s: skipped, %v", p.Name, err)
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		default:
@@ -100,7 +100,7 @@ func readable(runs []*runfiles.Run, warn func(string, ...any)) ([]*runfiles.Run,
 	var list []*runfiles.Run
 	for _, r := range runs {
 		if _, err := r.Summary(); err != nil {
-			warn("%s: left out: %v", r.Dir, err)
+			warn("%s: skipped: %v", r.Dir, err)
 			continue
 		}
 		list = append(list, r)

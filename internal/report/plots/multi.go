@@ -67,7 +67,7 @@ func (m *Multi) Draw(p *Preset) (*chart.Chart, error) {
 	if use.Type == "pareto" {
 		for _, r := range []Ref{use.X, use.Y} {
 			if r.Metric == "" {
-				return nil, errors.New("a pareto picture needs x and y")
+				return nil, errors.New("a pareto plot needs x and y")
 			}
 		}
 	}
@@ -78,11 +78,11 @@ func (m *Multi) Draw(p *Preset) (*chart.Chart, error) {
 	c := &chart.Chart{X: chart.Axis{Title: metricTitle(use.X.Metric, m.shownStat(use.X)), FromZero: true}, Y: chart.Axis{Title: metricTitle(use.Y.Metric, m.shownStat(use.Y)), FromZero: true}}
 	multiTypes[p.Type](m, &use, c, groups)
 	if fallen {
-		m.Warn("%s: %s is missing (no run has gpu_telemetry): drawn with the total, %s", p.Name, perGPU, total)
-		c.Notes = append(c.Notes, "No run has GPU telemetry: the throughput is the total of the server, not per GPU.")
+		m.Warn("%s: %s is missing, because no run has gpu_telemetry; drawing the total instead, %s", p.Name, perGPU, total)
+		c.Notes = append(c.Notes, "No run has GPU telemetry, so the throughput is the total of the server, not per GPU.")
 	}
 	if len(groups) > 4 {
-		m.Warn("%s: %d series in one picture", p.Name, len(groups))
+		m.Warn("%s: %d series in one plot are hard to read", p.Name, len(groups))
 	}
 	use.finish(c)
 	return c, nil
@@ -218,7 +218,7 @@ func (m *Multi) groups(p *Preset) ([]group, error) {
 		if lost[name] == len(m.Runs) {
 			return nil, &Missing{name}
 		}
-		m.Warn("%s: %d of %d runs left out: %s missing", p.Name, lost[name], len(m.Runs), name)
+		m.Warn("%s: %d of %d runs skipped: %s is missing", p.Name, lost[name], len(m.Runs), name)
 	}
 	if len(by) == 0 {
 		return nil, &Missing{fold(sortedKeys(lost))}
@@ -373,7 +373,7 @@ func (m *Multi) pareto(p *Preset, c *chart.Chart, groups []group) {
 		dots.Halo = false
 		c.Traces = append(c.Traces, line, dots)
 	}
-	c.Notes = append(c.Notes, "Lines join the runs that no other run of their group beats in both figures.")
+	c.Notes = append(c.Notes, "Lines connect the Pareto-optimal runs: no other run of the group is better in both figures.")
 }
 
 // frontier returns the points that no other point dominates, sorted by x. Equal points do not dominate each other.
@@ -428,7 +428,7 @@ func (m *Multi) uncertainty(p *Preset, c *chart.Chart, groups []group) {
 	c.Legend = append(c.Legend, chart.Entry{Name: fmt.Sprintf("%.0f%% Confidence Region", 100*p.Level), Mode: chart.Lines, Style: chart.Style{Color: chart.Gray, Width: 1.5, Fill: chart.ToSelf, Filling: 0.2}})
 	if few {
 		c.Legend = append(c.Legend, chart.Entry{Name: "Low sample (n < 3)", Mode: chart.Lines, Style: chart.Style{Color: chart.Gray, Width: 1.5, Dash: "dash"}})
-		c.Notes = append(c.Notes, "Of one run there is no interval; of two it is wide (Student's t).")
+		c.Notes = append(c.Notes, "One run has no confidence interval; with two, it is wide (Student's t).")
 	}
 }
 

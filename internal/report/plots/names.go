@@ -88,7 +88,7 @@ func (r *Ref) resolve(multi bool) error {
 		return unknownMetric(r.Metric, multi)
 	}
 	if multi && r.Source == "server_metrics" {
-		return fmt.Errorf("%s: pictures of several runs show metrics of the client; server metrics stand in those of one run", r.Metric)
+		return fmt.Errorf("%s: server metrics can be drawn for a single run only, not for several", r.Metric)
 	}
 	return nil
 }
@@ -110,7 +110,7 @@ func unknownMetric(name string, multi bool) error {
 	if n := suggest.Name(name, names); n != "" {
 		near = "; did you mean " + n + "?"
 	}
-	return fmt.Errorf("unknown metric %s%s; known are %s", name, near, fold(names))
+	return fmt.Errorf("unknown metric %s%s; allowed are %s", name, near, fold(names))
 }
 
 // title formats a name with its unit for an axis.

@@ -152,7 +152,7 @@ func oneColumn(key string, list []string) (string, error) {
 	case 1:
 		return list[0], nil
 	}
-	return "", fmt.Errorf("%s takes one column, not %d (%s)", key, len(list), fold(list))
+	return "", fmt.Errorf("%s allows one column, got %d (%s)", key, len(list), fold(list))
 }
 
 // refs reads the axes.
@@ -240,7 +240,7 @@ func splitRef(text string, multi bool) (Ref, error) {
 			if n := suggest.Name(stat, statKeys); n != "" {
 				near = "; did you mean " + n + "?"
 			}
-			return Ref{}, fmt.Errorf("%s: %q is no statistic%s; allowed are %s", text, stat, near, fold(statKeys))
+			return Ref{}, fmt.Errorf("%s: unknown statistic %q%s; allowed are %s", text, stat, near, fold(statKeys))
 		}
 	}
 	return Ref{Metric: text}, nil

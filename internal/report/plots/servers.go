@@ -24,13 +24,13 @@ func parseFilter(text string) (*filter, error) {
 	if at := strings.IndexByte(f.name, '{'); at >= 0 {
 		inner, ok := strings.CutSuffix(f.name[at+1:], "}")
 		if !ok {
-			return nil, fmt.Errorf("%s: a { without its } at the end", text)
+			return nil, fmt.Errorf("%s: the closing } is missing", text)
 		}
 		f.name = f.name[:at]
 		for pair := range strings.SplitSeq(inner, ",") {
 			name, value, ok := strings.Cut(pair, "=")
 			if !ok {
-				return nil, fmt.Errorf("%s: %q is no label=value", text, pair)
+				return nil, fmt.Errorf("%s: %q must be label=value", text, pair)
 			}
 			f.labels[strings.TrimSpace(name)] = strings.Trim(strings.TrimSpace(value), `"'`)
 		}
@@ -38,12 +38,12 @@ func parseFilter(text string) (*filter, error) {
 	if at := strings.IndexByte(f.name, '['); at >= 0 {
 		url, ok := strings.CutSuffix(f.name[at+1:], "]")
 		if !ok {
-			return nil, fmt.Errorf("%s: a [ without its ]", text)
+			return nil, fmt.Errorf("%s: the closing ] is missing", text)
 		}
 		f.url, f.name = url, f.name[:at]
 	}
 	if strings.ContainsAny(f.name, "[]{}") {
-		return nil, fmt.Errorf("%s: brackets do not match; name[endpoint_url]{label=value} is meant", text)
+		return nil, fmt.Errorf("%s: brackets do not match; write name[endpoint_url]{label=value}", text)
 	}
 	return f, nil
 }

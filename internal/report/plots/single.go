@@ -85,7 +85,7 @@ func typeNames(multi bool) []string {
 // Draw makes the chart of a preset. A Missing error says that the run lacks the data.
 func (s *Single) Draw(p *Preset) (*chart.Chart, error) {
 	if p.Y.Metric == "" {
-		return nil, errors.New("y is missing: the metric to draw")
+		return nil, errors.New("y, the metric to draw, is missing")
 	}
 	c, err := singleTypes[p.Type](s, p)
 	if err != nil {
@@ -220,7 +220,7 @@ func (s *Single) warmups(c *chart.Chart) {
 		}
 	}
 	if n > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("Of the warm-up: %d of %s.", n, terminal.Plural(q.Len(), "record")))
+		c.Notes = append(c.Notes, fmt.Sprintf("%d of %s belong to the warm-up.", n, terminal.Plural(q.Len(), "record")))
 	}
 }
 
@@ -283,7 +283,7 @@ func (s *Single) rolling(p *Preset) (*chart.Chart, error) {
 		})
 	}
 	s.warmups(c)
-	c.Notes = append(c.Notes, fmt.Sprintf("Lines: percentiles of the last %s, as many as there are; of so few, P99 and P95 lie near the largest.", terminal.Plural(min(10, len(l.y)), "request")))
+	c.Notes = append(c.Notes, fmt.Sprintf("Lines: percentiles of the last %s. With such a small number, P99 and P95 are close to the maximum.", terminal.Plural(min(10, len(l.y)), "request")))
 	return c, nil
 }
 
@@ -384,7 +384,7 @@ func (s *Single) timeline(p *Preset) (*chart.Chart, error) {
 		}
 	}
 	if dropped > 0 {
-		c.Notes = append(c.Notes, "Left out, since their time to first token is longer than their duration: "+terminal.Plural(dropped, "request")+".")
+		c.Notes = append(c.Notes, "Skipped, because their time to first token is longer than their duration: "+terminal.Plural(dropped, "request")+".")
 	}
 	s.warmups(c)
 	return c, nil

@@ -48,7 +48,7 @@ func (s *Single) slices(p *Preset) (*chart.Chart, error) {
 	}
 	s.sliceTraces(c, header, unit, at, values, std, step)
 	if strings.Contains(header, "Request Throughput") && s.uneven() {
-		c.Notes = append(c.Notes, "Requests differ in input or output length: requests per second may say little about the capacity for such a load.")
+		c.Notes = append(c.Notes, "Requests differ in input or output length, so requests per second is a poor measure of capacity here.")
 	}
 	return c, nil
 }

@@ -143,7 +143,7 @@ func (s *Single) bands(p *Preset) (*chart.Chart, error) {
 	}
 	c := &chart.Chart{X: chart.Axis{Title: columnTitle(timestampS), FromZero: true}, Y: chart.Axis{Title: title(of.Metric, unitOf(of)), FromZero: true}}
 	if len(list) > 1 {
-		c.Notes = append(c.Notes, fmt.Sprintf("One of %d series: %s.", len(list), of.Key()))
+		c.Notes = append(c.Notes, fmt.Sprintf("This plot shows one of %d series: %s.", len(list), of.Key()))
 	}
 	band := func(name string, low, high []float64, k int) {
 		t := chart.Trace{Name: name, Kind: chart.Scatter, Mode: chart.Lines, Style: chart.Style{Color: s.Theme.Color(k), Fill: chart.ToSelf, Filling: 0.2}}

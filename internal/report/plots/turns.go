@@ -79,7 +79,7 @@ func TurnPage(run *runfiles.Run, o TurnOptions) ([]byte, error) {
 	for i := range list {
 		list[i].fill(by[list[i].Session], zero, o)
 	}
-	said := fmt.Sprintf("%d of %s. A turn sends the whole history again: only what it adds is shown.", len(list), terminal.Plural(total, "conversation"))
+	said := fmt.Sprintf("Shown: %d of %s. Each turn sends the whole history again; only its new messages are shown.", len(list), terminal.Plural(total, "conversation"))
 	return []byte(htmlgen.Fill(turnShell, map[string]htmlgen.Node{
 		"Title": htmlgen.Text("Messages of " + run.Name), "Lead": htmlgen.Text(said),
 		"Conversations": htmlgen.Each(list, func(_ int, c conversation) htmlgen.Node { return c.markup() }),
@@ -90,7 +90,7 @@ func TurnPage(run *runfiles.Run, o TurnOptions) ([]byte, error) {
 func (c *conversation) markup() htmlgen.Node {
 	about := c.Session + ", " + terminal.Plural(len(c.Turns), "turn")
 	if c.Depth > 0 {
-		about += ", agent of depth " + strconv.Itoa(c.Depth)
+		about += ", agent at depth " + strconv.Itoa(c.Depth)
 	}
 	if c.Parent != "" {
 		about += ", started by " + c.Parent
@@ -98,7 +98,7 @@ func (c *conversation) markup() htmlgen.Node {
 	turns := htmlgen.Each(c.Turns, func(_ int, t shownTurn) htmlgen.Node {
 		what := "at " + t.At + ", " + terminal.Plural(len(t.New), "new message")
 		if t.Same > 0 {
-			what += fmt.Sprintf(", %d as in the turn before", t.Same)
+			what += fmt.Sprintf(", %d repeated from the turn before", t.Same)
 		}
 		return htmlgen.El("details", nil, htmlgen.El("summary", nil, htmlgen.Text("Turn "+strconv.Itoa(t.Index)+" "), htmlgen.T("span", "dim", what)),
 			htmlgen.Each(t.New, func(_ int, m shownMessage) htmlgen.Node {
@@ -108,7 +108,7 @@ func (c *conversation) markup() htmlgen.Node {
 				return htmlgen.T("div", "role", m.Role) + htmlgen.El("pre", nil, htmlgen.Text(m.Text))
 			}))
 	})
-	more := htmlgen.If(c.More > 0, htmlgen.T("p", "dim", "Left out: "+terminal.Plural(c.More, "more turn")+"."))
+	more := htmlgen.If(c.More > 0, htmlgen.T("p", "dim", "Not shown: "+terminal.Plural(c.More, "more turn")+"."))
 	return htmlgen.El("details", nil, htmlgen.El("summary", nil, htmlgen.T("strong", "", c.Name), " ", htmlgen.T("span", "dim", about)), turns, more)
 }
 

@@ -87,7 +87,7 @@ func TestTurnPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(out)
-	for _, want := range []string{"2 of 2 conversations", "started by conv-s1", "2 new messages, 1 as in the turn before", "&lt;img s\n… 15 more characters", "a very\n… 10 more", "Left out: 1 more turn."} {
+	for _, want := range []string{"2 of 2 conversations", "started by conv-s1", "2 new messages, 1 repeated from the turn before", "&lt;img s\n… 15 more characters", "a very\n… 10 more", "Not shown: 1 more turn."} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

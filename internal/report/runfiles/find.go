@@ -17,7 +17,7 @@ func Find(paths []string, warn func(format string, args ...any)) ([]*Run, error)
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%s: there is no such directory", path)
+			return nil, fmt.Errorf("%s: no such directory", path)
 		case err != nil:
 			return nil, err
 		case !info.IsDir():
@@ -35,7 +35,7 @@ func Find(paths []string, warn func(format string, args ...any)) ([]*Run, error)
 			return nil, err
 		}
 		if len(s.found) == before {
-			return nil, fmt.Errorf("%s holds no run: a run has %s and %s (files of another prefix are not found)", path, recordsFile, summaryFile)
+			return nil, fmt.Errorf("%s has no run: a run has the files %s and %s (with another prefix they are not found)", path, recordsFile, summaryFile)
 		}
 	}
 	slices.SortFunc(s.found, func(a, b *Run) int { return strings.Compare(a.Dir, b.Dir) })
@@ -69,7 +69,7 @@ func (s *search) walk(dir string) error {
 		if e.Type()&fs.ModeSymlink != 0 {
 			info, err := os.Stat(path)
 			if err != nil {
-				s.warn("%s: a broken link; it is no run", path)
+				s.warn("%s: a broken link, skipped", path)
 				continue
 			}
 			if !info.IsDir() {

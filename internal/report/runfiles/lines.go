@@ -12,7 +12,7 @@ import (
 )
 
 // ErrRange is the error of a file with a number outside the range of 64-bit numbers.
-var ErrRange = errors.New("no finite number of 64 bits; the file is damaged: restore it, or repeat the run")
+var ErrRange = errors.New("not a finite 64-bit number; the file is damaged, restore it or repeat the run")
 
 // lines calls visit for each line of a file as a JSON object, which is valid only during the call. An incomplete last line, left by a killed run, is
 // skipped.

@@ -17,7 +17,7 @@ func TestNumbersOutOfRange(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := Open(dir).Requests()
-		if err == nil || !strings.Contains(err.Error(), recordsFile+":2: the number "+number+" is no finite number of 64 bits") {
+		if err == nil || !strings.Contains(err.Error(), recordsFile+":2: the number "+number+" is not a finite 64-bit number") {
 			t.Errorf("%s: %v", number, err)
 		}
 	}
@@ -41,7 +41,7 @@ func TestSummaryOutOfRange(t *testing.T) {
 			}
 			continue
 		}
-		if want := summaryFile + ": " + c.key + ": the number "; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is no finite number of 64 bits") {
+		if want := summaryFile + ": " + c.key + ": the number "; err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "is not a finite 64-bit number") {
 			t.Errorf("%s: %v", c.is, err)
 		}
 	}

@@ -69,7 +69,7 @@ func (r *Run) readRequests() (*Requests, error) {
 		return nil, err
 	}
 	if q.Len() == 0 {
-		return nil, fmt.Errorf("%s holds no record", filepath.Join(r.Dir, recordsFile))
+		return nil, fmt.Errorf("%s has no records", filepath.Join(r.Dir, recordsFile))
 	}
 	for tag := range q.columns {
 		q.put(tag, q.Len()-1, math.NaN()) // makes all columns equally long

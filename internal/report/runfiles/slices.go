@@ -91,7 +91,7 @@ func (s *Slices) read(in *csv.Reader) error {
 	column := func(name string) int { return slices.Index(head, name) }
 	slice, name, unit, stat, value := column("Timeslice"), column("Metric"), column("Unit"), column("Stat"), column("Value")
 	if min(slice, name, unit, stat, value) < 0 {
-		return fmt.Errorf("line 1: the columns are %q; Timeslice, Metric, Unit, Stat and Value are needed", head)
+		return fmt.Errorf("line 1: the columns are %q, but Timeslice, Metric, Unit, Stat and Value are needed", head)
 	}
 	from, to := column("Start_NS"), column("End_NS")
 	for {

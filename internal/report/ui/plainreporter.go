@@ -48,7 +48,7 @@ func (t *PlainReporter) Tell(s *liveview.State, now time.Time) {
 	}
 	if t.Steps && s.Stage == liveview.Draining && s.Counts.InFlight > 0 && !t.drains {
 		t.drains = true
-		t.Say("draining: " + terminal.Plural(s.Counts.InFlight, "answer") + " to come")
+		t.Say("draining: " + terminal.Plural(s.Counts.InFlight, "answer") + " still running")
 	}
 	t.ended(s)
 }

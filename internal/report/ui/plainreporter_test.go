@@ -71,9 +71,9 @@ func TestTeller(t *testing.T) {
 	want := []string{
 		"warm-up: 2 requests", "warm-up complete: 2 requests, 0 errors, 0.5 s", "profiling: 1 in flight for 10 s",
 		at("10", "1", "4"), at("20", "2", "8"), at("30", "3", "12"), at("40", "4", "16"), "warning: no answer for 1.0 s, 1 request waits",
-		at("50", "5", "20"), at("60", "6", "24"), "answers come again after 2.2 s",
+		at("50", "5", "20"), at("60", "6", "24"), "answers arrive again after 2.2 s",
 		at("70", "7", "28"), at("80", "8", "32"), at("90", "9", "36"), at("100", "10", "39") + ", draining",
-		"draining: 1 answer to come", "profiling complete: 40 requests, 1 error, 11.0 s", "processing: reduce, write files",
+		"draining: 1 answer still running", "profiling complete: 40 requests, 1 error, 11.0 s", "processing: reduce, write files",
 	}
 	said := told(&PlainReporter{Pause: time.Minute, Steps: true}, story())
 	slices.Sort(want)
@@ -86,7 +86,7 @@ func TestTeller(t *testing.T) {
 	}
 	said = told(&PlainReporter{Pause: 5 * time.Second}, story())
 	if want := []string{
-		"warning: no answer for 1.0 s, 1 request waits", at("50", "5", "20"), "answers come again after 2.2 s", at("100", "10", "39") + ", draining",
+		"warning: no answer for 1.0 s, 1 request waits", at("50", "5", "20"), "answers arrive again after 2.2 s", at("100", "10", "39") + ", draining",
 	}; !slices.Equal(said, want) {
 		t.Errorf("every 5 s\n%q\nwant\n%q", said, want)
 	}
@@ -110,7 +110,7 @@ func TestTellerReportsAStallOnce(t *testing.T) {
 	add(3, liveview.Stall{Past: 3200 * time.Millisecond, PastAt: 2.0000001, Waits: 4, Count: 1})
 	add(3, liveview.Stall{Past: 1100 * time.Millisecond, PastAt: 7, Waits: 2, Count: 2})
 	add(2, liveview.Stall{Now: 1200 * time.Millisecond, NowAt: 9, Waits: 1})
-	want := []string{"warning: no answer for 1.5 s, 4 requests wait", "answers come again after 3.2 s", "warning: no answer for 1.1 s at 7.0 s, 2 requests waited",
+	want := []string{"warning: no answer for 1.5 s, 4 requests wait", "answers arrive again after 3.2 s", "warning: no answer for 1.1 s at 7.0 s, 2 requests waited",
 		"warning: no answer for 1.2 s, 1 request waits"}
 	if said := told(&PlainReporter{}, states); !slices.Equal(said, want) {
 		t.Errorf("%q\nwant %q", said, want)

@@ -28,7 +28,7 @@ func (t *PlainReporter) stalled(st *liveview.Stall) {
 	if st.Count > n.over {
 		n.over = st.Count
 		if n.reported(st.PastAt) {
-			t.Say(fmt.Sprintf("answers come again after %.1f s", st.Past.Seconds()))
+			t.Say(fmt.Sprintf("answers arrive again after %.1f s", st.Past.Seconds()))
 		} else {
 			n.any, n.at = true, st.PastAt
 			t.Warn(fmt.Sprintf("no answer for %.1f s at %.1f s, %s waited", st.Past.Seconds(), st.PastAt, terminal.Plural(st.Waits, "request")))

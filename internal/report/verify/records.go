@@ -145,7 +145,7 @@ func (s *summary) counts(path string, t *tally) {
 	}{{"request_count", t.good}, {"error_request_count", t.failed}} {
 		said, there := s.value(one.tag)
 		if (there || one.held > 0) && said != float64(one.held) {
-			s.wrong(one.tag, "is %v, %s holds %d", said, path, one.held)
+			s.wrong(one.tag, "is %v, but %s has %d", said, path, one.held)
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (s *summary) distributions(prefix string, all map[string]any, path string, 
 		case ok:
 			s.distribution(prefix+tag, m, path, t.columns[tag])
 		case s.version != "":
-			s.wrong(prefix+tag, "is missing, %s has %d values of it", path, len(t.columns[tag]))
+			s.wrong(prefix+tag, "is missing, but %s has %d values of it", path, len(t.columns[tag]))
 		}
 	}
 }
@@ -175,9 +175,9 @@ func (s *summary) distribution(key string, m map[string]any, path string, values
 		switch said, there := m[stat].(float64); {
 		case !there && m[stat] == nil && (s.version == "" || s.version < "1.1" && (stat == "count" || stat == "sum")):
 		case !there && m[stat] == nil:
-			s.wrong(key, "has no %s: %s gives %v", stat, path, is[i])
+			s.wrong(key, "has no %s, but %s gives %v", stat, path, is[i])
 		case there && !closeTo(said, is[i], is[maxAt]):
-			s.wrong(key+"."+stat, "is %v, %s gives %v", said, path, is[i])
+			s.wrong(key+"."+stat, "is %v, but %s gives %v", said, path, is[i])
 		}
 	}
 }
@@ -246,9 +246,9 @@ func (s *summary) totals(path string, t *tally) {
 		}
 		switch said, there := s.value(pair[0]); {
 		case there && !closeTo(said, sum, 0):
-			s.wrong(pair[0], "is %v, %s of %s adds up to %v", said, pair[1], path, sum)
+			s.wrong(pair[0], "is %v, but %s in %s adds up to %v", said, pair[1], path, sum)
 		case !there && sum > 0 && s.version != "" && s.said[pair[1]] != nil:
-			s.wrong(pair[0], "is missing, %s of %s adds up to %v", pair[1], path, sum)
+			s.wrong(pair[0], "is missing, but %s in %s adds up to %v", pair[1], path, sum)
 		}
 	}
 	span := (t.last - t.first) / 1e9
@@ -256,9 +256,9 @@ func (s *summary) totals(path string, t *tally) {
 	switch {
 	case t.last <= t.first: // valid requests have no duration
 	case timed && math.Abs(said-span) > spanStep+1e-9*span:
-		s.wrong("benchmark_duration", "is %v, from the first start to the last answer in %s are %v seconds", said, path, span)
+		s.wrong("benchmark_duration", "is %v, but from the first start to the last answer %s has %v seconds", said, path, span)
 	case !timed && s.version != "":
-		s.wrong("benchmark_duration", "is missing, from the first start to the last answer in %s are %v seconds", path, span)
+		s.wrong("benchmark_duration", "is missing, but from the first start to the last answer %s has %v seconds", path, span)
 	}
 	for _, r := range rates {
 		s.rate(r.tag, r.of, said)
@@ -286,7 +286,7 @@ func (s *summary) rate(tag string, of []string, duration float64) {
 	if phase > 0 && math.Abs(said*phase-total) <= total*2*spanStep/phase+1e-9*total {
 		return
 	}
-	s.wrong(tag, "is %v, %s is %v in %v seconds", said, strings.Join(of, " + "), total, duration)
+	s.wrong(tag, "is %v, but %s is %v in %v seconds", said, strings.Join(of, " + "), total, duration)
 }
 
 // phase returns the time between the instants in the summary, in seconds.
@@ -335,7 +335,7 @@ func (s *summary) groups(path string, t *tally) {
 	slices.Sort(keys)
 	for _, key := range keys {
 		if said[key] != t.groups[key] {
-			s.wrong("error_summary", "counts %d of %q, %s holds %d", said[key], strings.ReplaceAll(key, "\x00", " "), path, t.groups[key])
+			s.wrong("error_summary", "counts %d of %q, but %s has %d", said[key], strings.ReplaceAll(key, "\x00", " "), path, t.groups[key])
 		}
 	}
 }

@@ -115,7 +115,7 @@ func (s *summary) keys() {
 		case there && !k.is(v):
 			s.wrong(k.key, "must be %s, got %s", k.what, kindOf(v))
 		case !there && s.version != "" && s.version >= k.since:
-			s.wrong(k.key, "is missing: must be %s", k.what)
+			s.wrong(k.key, "is missing; it must be %s", k.what)
 		}
 	}
 	groups, ok := s.said["error_summary"].([]any)
@@ -129,7 +129,7 @@ func (s *summary) keys() {
 		failed += n
 	}
 	if n, there := s.value("error_request_count"); ok && there && n != failed {
-		s.wrong("error_request_count", "is %v, the groups of error_summary count %v", n, failed)
+		s.wrong("error_request_count", "is %v, but the groups of error_summary add up to %v", n, failed)
 	}
 }
 
@@ -196,7 +196,7 @@ func (s *summary) within(key string, m map[string]any) {
 			continue
 		}
 		if before != "" && v < m[before].(float64) && !closeTo(v, m[before].(float64), 0) {
-			s.wrong(key+"."+stat, "is %v, below %s (%v)", v, before, m[before])
+			s.wrong(key+"."+stat, "is %v, which is below %s (%v)", v, before, m[before])
 			return
 		}
 		before = stat
@@ -204,7 +204,7 @@ func (s *summary) within(key string, m map[string]any) {
 	count, counted := m["count"].(float64)
 	sum, summed := m["sum"].(float64)
 	if avg, ok := m["avg"].(float64); ok && counted && summed && count > 0 && !closeTo(avg, sum/count, 0) {
-		s.wrong(key+".avg", "is %v, sum / count is %v", avg, sum/count)
+		s.wrong(key+".avg", "is %v, but sum / count is %v", avg, sum/count)
 	}
 }
 

@@ -22,21 +22,21 @@ func findings(a *ProbeRequest, p *metric.Probe) []string {
 		}
 	}
 	counts := a.As("endpoint.use_server_token_count")
-	say(p.ContentEvents == 0, "The answer held no text; requests like it count as failed.")
-	say(a.Streaming && !p.Streamed, "The answer to a streamed request came in one piece: there will be no time to first token; leave %s out.", a.As("endpoint.streaming"))
+	say(p.ContentEvents == 0, "The answer has no text; requests with such answers count as failed.")
+	say(a.Streaming && !p.Streamed, "The server answered a streaming request in one piece, so there will be no time to first token; leave out %s.", a.As("endpoint.streaming"))
 	say(p.TokensPerEvent >= many && !a.PerChunk,
-		"An event holds %.1f tokens on average: gaps between events are not gaps between tokens; %s with %s counts those of every event.",
+		"An event has %.1f tokens on average, so gaps between events are not gaps between tokens; add %s and %s to count the tokens of every event.",
 		p.TokensPerEvent, a.As("endpoint.per_chunk_usage"), counts)
-	say(a.PerChunk && p.Usage != metric.UsageEvery, "Events do not count their tokens (usage: %s): %s finds nothing.", p.Usage, a.As("endpoint.per_chunk_usage"))
-	say(p.Usage == metric.UsageNone && a.ServerTokens, "The server counts no tokens: leave %s out, or there will be no token metrics.", counts)
+	say(a.PerChunk && p.Usage != metric.UsageEvery, "Events do not report their token counts (usage: %s), so %s has no effect; leave it out.", p.Usage, a.As("endpoint.per_chunk_usage"))
+	say(p.Usage == metric.UsageNone && a.ServerTokens, "The server reports no token counts; leave out %s, or there will be no token metrics.", counts)
 	say(p.Usage == metric.UsageNone && !a.ServerTokens && a.Marked, // other types have no usage by nature, or always have it
-		"The server counts no tokens: those of the tokenizer are all there is, and %s would find none.", counts)
-	say(p.ReasoningField != "", "The answer reasons (%s): the time to first token is that of the reasoning, time_to_first_output_token that of the answer; "+
-		`%s '{"chat_template_kwargs":{"enable_thinking":false}}' turns it off in many servers.`, p.ReasoningField, a.As("endpoint.extra"))
+		"The server reports no token counts, so aiperf counts with the tokenizer; do not use %s.", counts)
+	say(p.ReasoningField != "", "The answer has reasoning (%s). The time to first token ends at the first reasoning token, time_to_first_output_token at the first token of the answer. "+
+		`%s '{"chat_template_kwargs":{"enable_thinking":false}}' turns reasoning off in many servers.`, p.ReasoningField, a.As("endpoint.extra"))
 	list = append(list, ending(a, p)...)
 	list = append(list, lengths(a, p)...)
 	list = append(list, tokens(a, p)...)
-	say(p.Model != "" && p.Model != a.Model, "Model %q was asked for, and %q answers: check %s.", a.Model, p.Model, a.As("models.items"))
+	say(p.Model != "" && p.Model != a.Model, "The run asked for model %q, but %q answered; check %s.", a.Model, p.Model, a.As("models.items"))
 	return list
 }
 
@@ -46,9 +46,9 @@ func ending(a *ProbeRequest, p *metric.Probe) []string {
 	case !p.Streamed || p.Done || !a.Marked:
 		return nil
 	case a.Complete:
-		return []string{fmt.Sprintf("The stream ends without data: [DONE]; %s takes it for complete where it has a finish reason.", a.As("endpoint.require_stream_completion"))}
+		return []string{fmt.Sprintf("The stream ends without data: [DONE]; %s accepts it as complete if it has a finish reason.", a.As("endpoint.require_stream_completion"))}
 	}
-	return []string{fmt.Sprintf("The stream ends without data: [DONE], so that one that was cut looks complete; %s wants a finish reason then.", a.As("endpoint.require_stream_completion"))}
+	return []string{fmt.Sprintf("The stream ends without data: [DONE], so an interrupted stream looks complete; add %s to require a finish reason.", a.As("endpoint.require_stream_completion"))}
 }
 
 // lengths returns findings about ignore_eos and min_tokens.
@@ -56,12 +56,12 @@ func lengths(a *ProbeRequest, p *metric.Probe) []string {
 	extra := a.As("endpoint.extra")
 	switch {
 	case p.Length == metric.LengthRefused:
-		return []string{fmt.Sprintf("The server refuses ignore_eos and min_tokens: answers end where the model ends them, %s is an upper bound; leave both out of %s.",
+		return []string{fmt.Sprintf("The server refuses ignore_eos and min_tokens, so answers end when the model ends them and %s is only an upper bound; leave both out of %s.",
 			a.As("datasets.main.prompts.osl.mean"), extra)}
 	case p.Length == metric.LengthIgnored:
-		return []string{fmt.Sprintf("The server ignores ignore_eos and min_tokens: %d of %d tokens came; %s is an upper bound.", produced(p), p.TokensAsked, a.As("datasets.main.prompts.osl.mean"))}
+		return []string{fmt.Sprintf("The server ignores ignore_eos and min_tokens: it sent %d of %d tokens, so %s is only an upper bound.", produced(p), p.TokensAsked, a.As("datasets.main.prompts.osl.mean"))}
 	case p.Length == metric.LengthReached && a.Bounded:
-		return []string{fmt.Sprintf("The server takes ignore_eos, which the run does not send: answers may be shorter than %s asks for; %s ignore_eos:true keeps the model going.",
+		return []string{fmt.Sprintf("The server supports ignore_eos, but the run does not send it, so answers may be shorter than %s; add %s ignore_eos:true for the full length.",
 			a.As("datasets.main.prompts.osl.mean"), extra)}
 	}
 	return nil
@@ -72,22 +72,22 @@ func tokens(a *ProbeRequest, p *metric.Probe) (list []string) {
 	if a.Count == nil {
 		return nil
 	}
-	way := fmt.Sprintf("is %s %s that of the model? %s takes the server's counts", a.As("tokenizer.name"), a.Tokenizer, a.As("endpoint.use_server_token_count"))
+	way := fmt.Sprintf("check that %s %s belongs to the model, or use the server's counts with %s", a.As("tokenizer.name"), a.Tokenizer, a.As("endpoint.use_server_token_count"))
 	server, client, templated := p.Prompt.Server, p.Prompt.Client, p.Prompt.Templated
 	switch {
 	case server == 0 || client == 0 || near(server, client):
 	case templated > 0 && near(server, templated) && !a.Templated:
-		list = append(list, fmt.Sprintf("The server counts %d tokens of the prompt, %d of them in its texts: the others are the chat template's, which %s counts too.",
+		list = append(list, fmt.Sprintf("The server counts %d tokens in the prompt, but its texts have only %d; the others come from the chat template. Add %s to count them too.",
 			server, client, a.As("tokenizer.apply_chat_template")))
 	case templated > 0 && near(server, templated):
 	case templated > 0:
-		list = append(list, fmt.Sprintf("The server counts %d tokens of the prompt, the client %d with the chat template: %s.", server, templated, way))
+		list = append(list, fmt.Sprintf("The server counts %d tokens in the prompt, the client %d with the chat template; %s.", server, templated, way))
 	default:
-		list = append(list, fmt.Sprintf("The server counts %d tokens of the prompt, the client %d (no chat template): %s.", server, client, way))
+		list = append(list, fmt.Sprintf("The server counts %d tokens in the prompt, the client %d without a chat template; %s.", server, client, way))
 	}
 	forced := a.FixedLength && p.Output.Server >= Tokens // by special tokens, which do not appear in the text
 	if server, client := p.Output.Server, p.Output.Client; server > 0 && client > 0 && !near(server, client) && (client > server || !forced) {
-		list = append(list, fmt.Sprintf("The server counts %d tokens of the answer, the client %d: %s.", server, client, way))
+		list = append(list, fmt.Sprintf("The server counts %d tokens in the answer, the client %d; %s.", server, client, way))
 	}
 	return list
 }

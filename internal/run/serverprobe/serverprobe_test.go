@@ -21,7 +21,7 @@ func TestTemplate(t *testing.T) {
 		with      int
 		templated bool
 		says      string
-	}{{40, 0, false, ""}, {55, 0, false, "no chat template"}, {55, 54, false, "tokenizer.apply_chat_template"}, {55, 54, true, ""}, {80, 54, false, "54 with the chat template"}} {
+	}{{40, 0, false, ""}, {55, 0, false, "without a chat template"}, {55, 54, false, "tokenizer.apply_chat_template"}, {55, 54, true, ""}, {80, 54, false, "54 with the chat template"}} {
 		a := asked()
 		a.WithTemplate, a.Templated = c.with, c.templated
 		reply := &record.Reply{Output: strings.Repeat("w ", Tokens), FinishReason: "length", Usage: &record.Usage{Prompt: c.server, Completion: Tokens}, Contents: make([]record.Content, Tokens)}

@@ -129,7 +129,7 @@ func TestJudge(t *testing.T) {
 		}
 		return one, begun + d
 	}
-	cut := row("deadline", &record.Error{Type: "cut"}, nil)
+	cut := row("deadline", &record.Error{Type: "incomplete"}, nil)
 	cut.Class = metric.Cut
 	for name, c := range map[string]struct {
 		row         *metric.Row

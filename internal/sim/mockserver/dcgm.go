@@ -29,11 +29,11 @@ func dcgmText(gpus int, since time.Duration, running int64) string {
 		of               func(i int) float64
 	}{
 		{"DCGM_FI_DEV_POWER_USAGE", "gauge", "Power draw (in W).", mockWatts},
-		{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "counter", "Energy since the server began (in mJ).", func(i int) float64 { return mockWatts(i) * since.Seconds() * 1e3 }},
+		{"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "counter", "Energy since the server started (in mJ).", func(i int) float64 { return mockWatts(i) * since.Seconds() * 1e3 }},
 		{"DCGM_FI_DEV_GPU_UTIL", "gauge", "GPU utilization (in %).", func(int) float64 { return float64(busy) }},
 		{"DCGM_FI_DEV_FB_USED", "gauge", "Framebuffer memory used (in MiB).", func(i int) float64 { return float64(1024 * (i + 1)) }},
 		{"DCGM_FI_DEV_FB_FREE", "gauge", "Framebuffer memory free (in MiB).", func(i int) float64 { return mockMemory - float64(1024*(i+1)) }},
-		{"DCGM_FI_DEV_FB_TOTAL", "gauge", "Framebuffer memory in total (in MiB).", func(int) float64 { return mockMemory }},
+		{"DCGM_FI_DEV_FB_TOTAL", "gauge", "Total framebuffer memory (in MiB).", func(int) float64 { return mockMemory }},
 		{"DCGM_FI_DEV_GPU_TEMP", "gauge", "GPU temperature (in C).", func(i int) float64 { return float64(40 + i) }},
 		{"DCGM_FI_DEV_MEMORY_TEMP", "gauge", "Memory temperature (in C).", func(i int) float64 { return float64(50 + i) }},
 		{"DCGM_FI_DEV_SM_CLOCK", "gauge", "SM clock frequency (in MHz).", func(int) float64 { return 1410 }},

@@ -53,7 +53,7 @@ func (m *metrics) text(model string) string {
 	var b strings.Builder
 	head := func(name, kind, help string) { fmt.Fprintf(&b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind) }
 	label := fmt.Sprintf("model_name=%q", model)
-	head("mock_requests_running", "gauge", "Requests under way.")
+	head("mock_requests_running", "gauge", "Requests in flight.")
 	fmt.Fprintf(&b, "mock_requests_running{%s} %d\n", label, m.running.Load())
 	head("mock_prompt_tokens_total", "counter", "Prompt tokens counted.")
 	fmt.Fprintf(&b, "mock_prompt_tokens_total{%s} %d\n", label, m.prompt.Load())

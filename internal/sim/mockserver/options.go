@@ -112,60 +112,60 @@ var knobs = []Knob{
 		func(o *Options, v string) (err error) { o.TTFT, err = duration(v); return }},
 	{"itl", "5ms", "time between content events",
 		func(o *Options, v string) (err error) { o.ITL, err = duration(v); return }},
-	{"jitter", "0", "stretch every gap by a factor drawn from 1-jitter to 1+jitter (0 to 1)",
+	{"jitter", "0", "multiply every gap by a random factor from 1-jitter to 1+jitter (0 to 1)",
 		func(o *Options, v string) (err error) { o.Jitter, err = share(v); return }},
 	{"tokens-per-event", "1", "tokens in one streamed event",
 		func(o *Options, v string) (err error) { o.TokensPerEvent, err = whole(v, 1, 10000); return }},
-	{"tokens", "64", "tokens of an answer that ends by itself; max_tokens, min_tokens and ignore_eos of the request are honoured",
+	{"tokens", "64", "length of an answer that ends by itself, in tokens; max_tokens, min_tokens and ignore_eos of the request override it",
 		func(o *Options, v string) (err error) { o.Tokens, err = whole(v, 1, 10_000_000); return }},
-	{"reasoning", "0", "share of the tokens that is reasoning, chat only (0 to 1)",
+	{"reasoning", "0", "share of reasoning tokens, chat only (0 to 1)",
 		func(o *Options, v string) (err error) { o.Reasoning, err = share(v); return }},
-	{"error-rate", "0", "share of the requests that fail (0 to 1)",
+	{"error-rate", "0", "share of failing requests (0 to 1)",
 		func(o *Options, v string) (err error) { o.ErrorRate, err = share(v); return }},
-	{"error-kinds", "http-500", "how they fail: kinds joined by a comma or a plus (in URLs use the plus), drawn evenly: http-NNN, sse, close, reset, stall (in the middle of the answer), slow, hang (no answer)",
+	{"error-kinds", "http-500", "kinds of failures, equally likely, joined by commas (in URLs by plus signs): http-NNN, sse, close, reset, stall (in the middle of the answer), slow, hang (no answer)",
 		func(o *Options, v string) (err error) { o.ErrorKinds, err = kinds(v); return }},
-	{"usage", "true", "report token counts where the request asks for them",
+	{"usage", "true", "report token counts if the request asks for them",
 		func(o *Options, v string) (err error) { o.Usage, err = yes(v); return }},
-	{"usage-in", usageOwn, "events of a stream that report token counts, chat and completions: own (behind the last), finish (with the finish reason), every",
+	{"usage-in", usageOwn, "stream events with token counts, chat and completions only: own (an additional last event), finish (the event with the finish reason), every",
 		func(o *Options, v string) (err error) {
 			o.UsageIn, err = oneOf(v, usageOwn, usageFinish, usageEvery)
 			return
 		}},
-	{"prompt-factor", "1.0", "factor of the prompt token counts that are reported, as of a server with another tokenizer (0.1 to 10)",
+	{"prompt-factor", "1.0", "factor for the reported prompt token counts, to simulate another tokenizer (0.1 to 10)",
 		func(o *Options, v string) (err error) { o.PromptFactor, err = factor(v); return }},
-	{"reasoning-field", "reasoning_content", "member that holds reasoning, chat only: reasoning_content, reasoning",
+	{"reasoning-field", "reasoning_content", "JSON key for reasoning, chat only: reasoning_content, reasoning",
 		func(o *Options, v string) (err error) {
 			o.ReasoningField, err = oneOf(v, "reasoning_content", "reasoning")
 			return
 		}},
-	{"done", "true", "end streams with data: [DONE], where their API has it",
+	{"done", "true", "end streams with data: [DONE], if their API has it",
 		func(o *Options, v string) (err error) { o.Done, err = yes(v); return }},
-	{"eos", eosHonour, "what becomes of ignore_eos and min_tokens: honour, ignore, refuse (status 400)",
+	{"eos", eosHonour, "handling of ignore_eos and min_tokens: honour, ignore, refuse (status 400)",
 		func(o *Options, v string) (err error) { o.EOS, err = oneOf(v, eosHonour, eosIgnore, eosRefuse); return }},
-	{"count-prompt", "true", "count the prompt's tokens with the built-in tokenizer; false reports its words",
+	{"count-prompt", "true", "count prompt tokens with the built-in tokenizer; false = report the number of words",
 		func(o *Options, v string) (err error) { o.CountPrompt, err = yes(v); return }},
-	{"seed", "1", "the same seed gives the n-th request the same answer",
+	{"seed", "1", "seed of the random draws; the same seed gives the n-th request the same answer",
 		func(o *Options, v string) (err error) { o.Seed, err = strconv.ParseUint(v, 10, 64); return }},
-	{"model", "mock", "model that /v1/models names",
+	{"model", "mock", "model name in /v1/models",
 		func(o *Options, v string) error { o.Model = v; return nil }},
-	{"answers-as", "", "model that answers name, in place of the one that was asked for",
+	{"answers-as", "", "model name in answers, instead of the requested one",
 		func(o *Options, v string) error { o.AnswersAs = v; return nil }},
 	{"dimensions", "8", "length of embedding vectors",
 		func(o *Options, v string) (err error) { o.Dimensions, err = whole(v, 1, 1<<20); return }},
-	{"nagle", "false", "leave Nagle's algorithm on, as some servers do: small events wait until the client has acknowledged those before",
+	{"nagle", "false", "keep Nagle's algorithm on, as some servers do: small events wait for the acknowledgement of earlier ones",
 		func(o *Options, v string) (err error) { o.Nagle, err = yes(v); return }},
-	{"lump", "0s", "hold the events of streams over HTTP back and write those of each such time together, as a buffering proxy does; 0s writes each at its instant",
+	{"lump", "0s", "interval at which HTTP stream events are written together, like a buffering proxy; 0s = write each one immediately",
 		func(o *Options, v string) (err error) { o.Lump, err = duration(v); return }},
-	{"prefix-cache", cacheOff, "cache of the beginnings of prompts, in blocks of 64 bytes; latencies stay the same. on: usage (chat, completions) and /metrics report the tokens from it; counters: only /metrics; off",
+	{"prefix-cache", cacheOff, "prefix cache in blocks of 64 bytes, without effect on latencies. on: usage (chat, completions) and /metrics report cached tokens; counters: only /metrics does; off",
 		func(o *Options, v string) (err error) {
 			o.PrefixCache, err = oneOf(v, cacheOff, cacheOn, cacheCounters)
 			return
 		}},
-	{"dcgm", "0", "simulated GPUs of an exporter at /dcgm/metrics: GPU i draws 100 (i + 1) W (0 to 64)",
+	{"dcgm", "0", "number of simulated GPUs of the exporter at /dcgm/metrics; GPU i draws 100 (i + 1) W (0 to 64)",
 		func(o *Options, v string) (err error) { o.DCGM, err = whole(v, 0, 64); return }},
-	{"capacity", "0", "requests over HTTP that are served at a time; the others wait in order, so that no more than this over the latency of one are answered a second; 0 serves all at once",
+	{"capacity", "0", "number of HTTP requests served at the same time; the others wait in order; 0 = no limit",
 		func(o *Options, v string) (err error) { o.Capacity, err = whole(v, 0, 1_000_000); return }},
-	{"truth-log", "", "file for the server's own instants, one JSON line for each request",
+	{"truth-log", "", "file for the server's own timestamps, one JSON line per request",
 		func(o *Options, v string) error { o.TruthLog = v; return nil }},
 }
 
@@ -187,7 +187,7 @@ func (o *Options) Set(name, value string) error {
 	for i := range knobs {
 		names[i] = knobs[i].Name
 	}
-	return fmt.Errorf("unknown mock server option %q; allowed: %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown mock server option %q; allowed are %s", name, strings.Join(names, ", "))
 }
 
 // Scheme is the beginning of the URL of a simulated server.
@@ -237,7 +237,7 @@ func sorted(values url.Values) []string {
 func plain(err error) error {
 	var e *strconv.NumError
 	if errors.As(err, &e) {
-		return fmt.Errorf("want a whole number: %w", e.Err)
+		return fmt.Errorf("must be a whole number: %w", e.Err)
 	}
 	return err
 }
@@ -248,7 +248,7 @@ func duration(v string) (time.Duration, error) {
 		d, err = 0, nil
 	}
 	if err != nil || d < 0 || d > time.Hour {
-		return 0, fmt.Errorf("want a duration from 0 to 1h, such as 50ms")
+		return 0, fmt.Errorf("must be a duration from 0 to 1h, for example 50ms")
 	}
 	return d, nil
 }
@@ -256,7 +256,7 @@ func duration(v string) (time.Duration, error) {
 func share(v string) (float64, error) {
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil || !(f >= 0 && f <= 1) {
-		return 0, fmt.Errorf("want a number from 0 to 1")
+		return 0, fmt.Errorf("must be a number from 0 to 1")
 	}
 	return f, nil
 }
@@ -264,7 +264,7 @@ func share(v string) (float64, error) {
 func factor(v string) (float64, error) {
 	f, err := strconv.ParseFloat(v, 64)
 	if err != nil || !(f >= 0.1 && f <= 10) {
-		return 0, fmt.Errorf("want a number from 0.1 to 10")
+		return 0, fmt.Errorf("must be a number from 0.1 to 10")
 	}
 	return f, nil
 }
@@ -279,7 +279,7 @@ func oneOf(v string, choices ...string) (string, error) {
 func whole(v string, lo, hi int) (int, error) {
 	n, err := strconv.Atoi(v)
 	if err != nil || n < lo || n > hi {
-		return 0, fmt.Errorf("want a whole number from %d to %d", lo, hi)
+		return 0, fmt.Errorf("must be a whole number from %d to %d", lo, hi)
 	}
 	return n, nil
 }
@@ -287,7 +287,7 @@ func whole(v string, lo, hi int) (int, error) {
 func yes(v string) (bool, error) {
 	b, err := strconv.ParseBool(v)
 	if err != nil {
-		return false, fmt.Errorf("want true or false")
+		return false, fmt.Errorf("must be true or false")
 	}
 	return b, nil
 }
@@ -295,13 +295,13 @@ func yes(v string) (bool, error) {
 func kinds(v string) ([]string, error) {
 	list := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune(",+ ", r) })
 	if len(list) == 0 {
-		return nil, fmt.Errorf("want at least one kind")
+		return nil, fmt.Errorf("at least one kind is needed")
 	}
 	for _, k := range list {
 		if slices.Contains(errorKinds, k) || httpStatus(k) != 0 {
 			continue
 		}
-		return nil, fmt.Errorf("unknown error kind %q; allowed: http-400 to http-599, %s", k, strings.Join(errorKinds, ", "))
+		return nil, fmt.Errorf("unknown error kind %q; allowed are http-400 to http-599, %s", k, strings.Join(errorKinds, ", "))
 	}
 	return list, nil
 }

@@ -82,7 +82,7 @@ func (c *prefixCache) text(model string) (out string) {
 	for _, one := range []struct {
 		name, help string
 		n          int64
-	}{{"vllm:prefix_cache_queries_total", "Prompt tokens that were looked up in the prefix cache.", c.asked}, {"vllm:prefix_cache_hits_total", "Prompt tokens that were found there.", c.found}} {
+	}{{"vllm:prefix_cache_queries_total", "Prompt tokens looked up in the prefix cache.", c.asked}, {"vllm:prefix_cache_hits_total", "Prompt tokens found in the prefix cache.", c.found}} {
 		out += fmt.Sprintf("# HELP %[1]s %[2]s\n# TYPE %[1]s counter\n%[1]s{model_name=%[3]q} %[4]d\n", one.name, one.help, model, one.n)
 	}
 	return out

@@ -389,13 +389,13 @@ type certaintyReport struct {
 
 // print adds a table of all statistics and the counts.
 func (r *certaintyReport) print(b *suite) {
-	b.section("Each statistic: as stated, its bounds, and the truth")
-	b.row("situation", "metric", "statistic", "stated", "low", "high", "truth", "error", "truth and bounds", "bounds from", "verdict")
+	b.section("Each statistic: reported value, bounds, and true value")
+	b.row("situation", "metric", "statistic", "stated", "low", "high", "truth", "error", "true value and bounds", "bounds from", "verdict")
 	for _, line := range r.lines {
 		b.row(line...)
 	}
 	b.flush()
 	b.section("Verdicts")
-	b.row("situations", "missed: valid, and a statistic is off by more than 5 %", "unjust: uncertain, and all are within 1 %", "statistics outside their bounds")
+	b.row("situations", "missed: verdict valid, but a statistic is wrong by more than 5 %", "false alarm: verdict uncertain, but all statistics are within 1 %", "statistics outside their bounds")
 	b.row(r.all, r.missed, r.unjust, fmt.Sprintf("%d of %d", r.outside, len(r.lines)))
 }

@@ -36,7 +36,7 @@ func exportersFigure(b *suite) error {
 				args = append(args, "--no-server-metrics")
 			} else {
 				args = append(append(args, "--server-metrics"), list...)
-				what, aim = fmt.Sprintf("%d exporters at 3 Hz", len(list)), "lag as without"
+				what, aim = fmt.Sprintf("%d exporters at 3 Hz", len(list)), "same lag as without exporters"
 			}
 			dir, used, err := b.profile(args...)
 			if err != nil {

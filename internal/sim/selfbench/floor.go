@@ -25,7 +25,7 @@ func (t target) args(role string) []string {
 
 func parseTarget(args []string) (t target, err error) {
 	if len(args) != 4 {
-		return t, fmt.Errorf("want address, body, clients and requests, got %q", args)
+		return t, fmt.Errorf("expected address, body, clients and requests, got %q", args)
 	}
 	t.addr, t.body = args[0], args[1]
 	if t.clients, err = strconv.Atoi(args[2]); err == nil {

@@ -24,18 +24,18 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"cpu", "CPU time (user and system) of the client per unit; marginal, so that start-up does not count; the least of several rounds", false, cpuFigure},
-	{"wire", "The same per event over TLS and over HTTP/2, from another server; ratios are to HTTP/1.1", false, wireFigure},
-	{"stamps", "Instants of messages against the server's own log of its writes", false, stampFigure},
-	{"badday", "A client that is stopped, or shares its cores with busy programs: time to first token at p99 against the server's own log", false, badDayFigure},
-	{"schedule", "Instants of sends against the instants asked for", false, scheduleFigure},
-	{"exporters", "A schedule while exporters are read beside it, and alone", false, exportersFigure},
-	{"dashboard", "What it costs to watch a run: an update, and the lag of a schedule with and without", false, dashboardFigure},
+	{"cpu", "CPU time (user and system) of the client per unit, without start-up; the minimum of several rounds", false, cpuFigure},
+	{"wire", "CPU time per event over TLS and HTTP/2, from another server; ratios are relative to HTTP/1.1", false, wireFigure},
+	{"stamps", "Timestamps of messages, compared with the server's own log of its writes", false, stampFigure},
+	{"badday", "Client that is paused or shares its cores with busy programs: TTFT p99, compared with the server's own log", false, badDayFigure},
+	{"schedule", "Times of sending, compared with the requested times", false, scheduleFigure},
+	{"exporters", "A schedule with and without reading exporters", false, exportersFigure},
+	{"dashboard", "Cost of watching a run: one update, and the lag of a schedule with and without", false, dashboardFigure},
 	{"burst", "A burst", false, burstFigure},
 	{"crowd", "Many slow streams at once", false, crowdFigure},
 	{"replay", "Replay of a trace", false, replayFigure},
 	{"tokenizer", "Tokenizer: loading, encoding and decoding; medians", false, tokenizerFigure},
-	{"certainty", "What a disturbed client states of its instants against the server's own log", true, certaintyFigure},
+	{"certainty", "Verdict and bounds of a disturbed client, compared with the server's own log", true, certaintyFigure},
 	{"million", "A million short requests", true, millionFigure},
 }
 
@@ -59,12 +59,12 @@ func main() {
 			return
 		}
 	}
-	quick := flag.Bool("quick", false, "short runs: a look, not a figure")
-	only := flag.String("run", "", "comma list of the figures to take: "+names())
+	quick := flag.Bool("quick", false, "short runs, for a quick look; the figures are not reliable")
+	only := flag.String("run", "", "comma-separated list of the figures to measure: "+names())
 	aiperf := flag.String("aiperf", "", "the program under test (default: built from this module)")
 	b := &suite{table: table{out: os.Stdout}}
-	flag.StringVar(&b.python, "python", "", "a Python with tiktoken, to compare the tokenizer with (default: the one in PATH, if it has it)")
-	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma list of further tokenizer files or folders to measure")
+	flag.StringVar(&b.python, "python", "", "Python with tiktoken, for comparison with the tokenizer (default: python3 in PATH, if it has tiktoken)")
+	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma-separated list of additional tokenizer files or folders to measure")
 	flag.StringVar(&b.situation, "situation", "", "for -run certainty: only situations whose name contains this text")
 	flag.Parse()
 	b.quick, b.aiperf = *quick, *aiperf
@@ -136,7 +136,7 @@ next:
 				continue next
 			}
 		}
-		return nil, fmt.Errorf("-run %s: no such figure; allowed: %s", name, names())
+		return nil, fmt.Errorf("-run %s: unknown figure; allowed are %s", name, names())
 	}
 	return list, nil
 }

@@ -9,7 +9,7 @@ import (
 
 func burstFigure(b *suite) error {
 	const requests = 1000
-	b.row("requests", "first to last send", "a bare thread, the same", "aim")
+	b.row("requests", "first to last send", "a bare thread, for comparison", "aim")
 	for range 5 {
 		err := b.withServer(func(s *server) error {
 			dir, _, err := b.profile("--url", s.url, "--isl", "16", "--concurrency", strconv.Itoa(requests), "--request-count", strconv.Itoa(requests))
@@ -46,7 +46,7 @@ func crowdFigure(b *suite) error {
 		aim                        string
 	}{
 		{1000, 1, 100, 50 * time.Millisecond, ""},
-		{10000, 4, 20, time.Second, "< 1.5 GB, nobody starves"},
+		{10000, 4, 20, time.Second, "< 1.5 GB, no stream starves"},
 	} {
 		if b.quick {
 			c.streams /= 10

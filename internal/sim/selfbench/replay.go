@@ -42,7 +42,7 @@ func replayFigure(b *suite) error {
 			return err
 		}
 		p50, p99, largest := bare.spread()
-		b.row("a bare thread, the same", len(bare), p50, p99, largest, "", "the baseline")
+		b.row("a bare thread, for comparison", len(bare), p50, p99, largest, "", "the baseline")
 		p50, p99, largest = lagsOf(list).spread()
 		b.row(fmt.Sprintf("mooncake, 10 minutes, %d times as fast", speed), len(list), p50, p99, largest, v.Verdict, "p99 < 1 ms")
 		return nil

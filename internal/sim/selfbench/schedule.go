@@ -27,7 +27,7 @@ func scheduleFigure(b *suite) error {
 		}
 	}
 	return whileBusy(runtime.NumCPU(), func() error {
-		return b.keep(1000, seconds, "poisson", ", all cores busy", "the verdict says so")
+		return b.keep(1000, seconds, "poisson", ", all cores busy", "the verdict reports it")
 	})
 }
 

@@ -36,7 +36,7 @@ func (w watchedLoad) String() string {
 
 func stampFigure(b *suite) error {
 	const idle, busy = "p50 < 20 µs, p99 < 100 µs", "p50 < 100 µs"
-	b.row("load", "instants", "number", "p50", "p99", "max", "read late p50", "aim")
+	b.row("load", "instants", "number", "p50", "p99", "max", "read delay p50", "aim")
 	for _, w := range []watchedLoad{
 		{streams: 100, seconds: 5, aim: idle},
 		{streams: 100, seconds: 5, spread: true, aim: idle},

@@ -165,10 +165,10 @@ func tokenizerFigure(b *suite) error {
 		}
 	}
 	if theirs == nil {
-		b.row("tiktoken: no Python that has it (PATH, -python)")
+		b.row("tiktoken: no Python has it; choose one with -python")
 	}
 	b.flush()
-	b.section("Tokenizer, worst cases: ns a byte for texts of 64 kB, 256 kB, 1 MB")
+	b.section("Tokenizer, worst cases: ns per byte for texts of 64 kB, 256 kB, 1 MB")
 	head := []any{"tokenizer"}
 	for _, u := range worstUnits {
 		head = append(head, u.name)

@@ -49,7 +49,7 @@ func wireFigure(b *suite) error {
 // playWire streams a number of events, 10 ms apart, for every request, over HTTP/1.1 and HTTP/2, plain and over TLS.
 func playWire(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("want a number of events, got %q", args)
+		return fmt.Errorf("expected a number of events, got %q", args)
 	}
 	events, err := strconv.Atoi(args[0])
 	if err != nil {

@@ -122,7 +122,7 @@ func (w *witness) arrivals() {
 
 func playWitness(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("want options, got %q", args)
+		return fmt.Errorf("expected options, got %q", args)
 	}
 	w := new(witness)
 	if err := json.Unmarshal([]byte(args[0]), &w.witnessOptions); err != nil {

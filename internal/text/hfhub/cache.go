@@ -26,11 +26,11 @@ func validRepo(repo string) error {
 	parts := strings.Split(repo, "/")
 	for _, p := range parts {
 		if p == "" || p == "." || p == ".." || strings.ContainsAny(p, `\:`) || strings.Contains(p, "--") && len(parts) > 2 {
-			return fmt.Errorf("%q is no repository name: want owner/name", repo)
+			return fmt.Errorf("%q is not a repository name; write owner/name", repo)
 		}
 	}
 	if len(parts) > 2 {
-		return fmt.Errorf("%q is no repository name: want owner/name", repo)
+		return fmt.Errorf("%q is not a repository name; write owner/name", repo)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (f *fetcher) room(dir, name string, size int64, tmp *partial) error {
 	}
 	left, ok := free(dir)
 	if need := size - onDisk(info); ok && need > left {
-		return f.fail(DiskFull, f.repo, f.rev, fmt.Errorf("%s needs %s more, and %s are free", name, Size(need), Size(left)), f.Cache)
+		return f.fail(DiskFull, f.repo, f.rev, fmt.Errorf("%s needs %s more disk space, but only %s are free", name, Size(need), Size(left)), f.Cache)
 	}
 	return nil
 }
@@ -111,7 +111,7 @@ func (f *fetcher) inOne(ctx context.Context, address, name string, tmp *partial)
 			done = 0
 		}
 		if etag = c.tag; c.size > limit {
-			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%s has %d bytes, at most %d are allowed", name, c.size, limit), address)}
+			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%s has %d bytes; at most %d are allowed", name, c.size, limit), address)}
 		}
 		if _, err := tmp.Seek(done, io.SeekStart); err != nil {
 			return permanentError{f.disk(err)}
@@ -132,7 +132,7 @@ func (f *fetcher) inOne(ctx context.Context, address, name string, tmp *partial)
 			return after(fmt.Errorf("%s: after %d bytes: %w", name, done, err), gain)
 		}
 		if c.size >= 0 && done != c.size {
-			return after(fmt.Errorf("%s: got %d bytes, the hub says %d", name, done, c.size), gain)
+			return after(fmt.Errorf("%s: got %d bytes, expected %d", name, done, c.size), gain)
 		}
 		return nil
 	})

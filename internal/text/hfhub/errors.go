@@ -81,7 +81,7 @@ func (e *Error) reasons() (list []string) {
 		list = append(list, text)
 	}
 	if len(tried) > 0 {
-		list = append(list, "looked at "+strings.Join(tried, ", "))
+		list = append(list, "searched "+strings.Join(tried, ", "))
 	}
 	return list
 }
@@ -119,9 +119,9 @@ var remedies = map[Content]map[Kind][]string{
 		Gated:        {"ask for access on the model's page and set HF_TOKEN", elsewhere},
 		NotFound:     {"{tokenizer.name} OWNER/NAME, spelled as on the hub", elsewhere},
 		BadRevision:  {"{tokenizer.revision} with a branch, tag or commit of the repository"},
-		NoFiles:      {"{tokenizer.name} with the base model of this one", elsewhere},
+		NoFiles:      {"{tokenizer.name} with the model from which this one was derived", elsewhere},
 		Timeout:      {"check HF_ENDPOINT and the proxy", elsewhere},
-		Down:         {"again later, or HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
+		Down:         {"run again later, or set HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
 		Permission:   {unwritable},
 		Busy:         {tooMany},
 		Unauthorized: {badToken},
@@ -133,9 +133,9 @@ var remedies = map[Content]map[Kind][]string{
 	Datasets: {
 		Gated:        {"ask for access on the dataset's page and set HF_TOKEN"},
 		NotFound:     {"check HF_ENDPOINT: this hub does not have the dataset"},
-		BadRevision:  {"check HF_ENDPOINT: this hub does not have the revision that is pinned"},
+		BadRevision:  {"check HF_ENDPOINT: this hub does not have the pinned revision"},
 		Timeout:      {"check HF_ENDPOINT and the proxy"},
-		Down:         {"again later, or HF_HUB_OFFLINE=1 if the files are cached"},
+		Down:         {"run again later, or set HF_HUB_OFFLINE=1 if the files are cached"},
 		Permission:   {unwritable},
 		Busy:         {tooMany},
 		Unauthorized: {badToken},
@@ -148,10 +148,10 @@ var remedies = map[Content]map[Kind][]string{
 
 // Remedies that models and datasets share.
 const (
-	badToken = "set HF_TOKEN to a valid read token, or unset it: what is public needs none"
-	tooMany  = "later again, or set HF_TOKEN: hubs allow more requests with a token"
-	full     = "free some room, or set HF_HUB_CACHE to a directory on another disk; what came is kept, and the download goes on from there"
-	thrown   = "delete the file and run online, or unset what forbids the network: it is fetched again then"
+	badToken = "set HF_TOKEN to a valid read token, or unset it (public repositories need none)"
+	tooMany  = "run again later, or set HF_TOKEN (hubs allow more requests with a token)"
+	full     = "free disk space, or set HF_HUB_CACHE to a directory on another disk; the next run continues the download"
+	thrown   = "delete the file and run online, or unset the variable that forbids the network; the file is then downloaded again"
 )
 
 const unwritable = "make the directory writable, or set HF_HUB_CACHE to one that is"

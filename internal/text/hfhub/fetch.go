@@ -32,7 +32,7 @@ func (c Config) Files(ctx context.Context, repo, rev string, want func(string) b
 		case err != nil && c.Offline != "":
 			return nil, c.damaged(repo, rev, path, err)
 		case err != nil:
-			c.notice("%s in the cache is damaged (%v): fetched again", name, err)
+			c.notice("%s in the cache is damaged (%v); downloading it again", name, err)
 			delete(cached, name)
 		}
 	}
@@ -94,7 +94,7 @@ func (f *fetcher) json(ctx context.Context, address string, v any) error {
 			return err
 		}
 		if err := json.Unmarshal(b, v); err != nil {
-			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("the hub's answer is no JSON: %w", err), address)}
+			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("the hub's answer is not JSON: %w", err), address)}
 		}
 		return nil
 	})

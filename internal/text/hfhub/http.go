@@ -58,7 +58,7 @@ func (f *fetcher) follow(ctx context.Context, place, address string, part span) 
 	c := content{size: -1}
 	home, err := url.Parse(f.Endpoint)
 	if err != nil || home.Host == "" {
-		return nil, c, permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("HF_ENDPOINT %q is no URL", f.Endpoint))}
+		return nil, c, permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("HF_ENDPOINT %q is not a URL", f.Endpoint))}
 	}
 	for range maxRedirects + 1 {
 		req, err := f.request(ctx, home, place, part)
@@ -168,7 +168,7 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 	case resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode >= 500:
 		return s // may be temporary
 	case resp.StatusCode == http.StatusRequestedRangeNotSatisfiable:
-		return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: it is shorter than what came of it (%w)", errContent, s), address)}
+		return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: the file is shorter than the part already downloaded (%w)", errContent, s), address)}
 	}
 	e := f.fail(kind, f.repo, f.rev, s, address)
 	if kind == BadRevision {
@@ -185,15 +185,15 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 
 // gatedAdvice returns what to do about a repository whose terms must be accepted.
 func (f *fetcher) gatedAdvice() []string {
-	page, instead := f.Endpoint+"/"+f.repo, "; or pass {tokenizer.name} with a local directory, or builtin"
+	page, instead := f.Endpoint+"/"+f.repo, "; or give {tokenizer.name} a local directory, or builtin"
 	if f.content() == Datasets {
-		page, instead = f.Endpoint+"/datasets/"+f.repo, "; or name a directory with a copy of the files ({datasets.main.dataset_path}, {accuracy.dataset_path})"
+		page, instead = f.Endpoint+"/datasets/"+f.repo, "; or give a directory with a copy of the files ({datasets.main.dataset_path}, {accuracy.dataset_path})"
 	}
 	accept := "accept the terms at " + page
 	if f.Token == "" {
-		return []string{accept, "set HF_TOKEN to a read token of the account that did (no token was sent)"}
+		return []string{accept, "set HF_TOKEN to a read token of the account that accepted them (no token was sent)"}
 	}
-	return []string{accept, "with the account whose token is used: the token that was sent (HF_TOKEN, else the token file) was refused" + instead}
+	return []string{accept, "use a token of the account that accepted them (the hub refused the token from HF_TOKEN or the token file)" + instead}
 }
 
 // model is one result of the hub's search.
@@ -223,7 +223,7 @@ func (c Config) Resolve(ctx context.Context, name string) (string, error) {
 		}
 	}
 	if len(hits) == 0 {
-		return "", c.fail(NotFound, name, "main", fmt.Errorf("the hub knows no repository of this name"), address)
+		return "", c.fail(NotFound, name, "main", fmt.Errorf("the hub has no repository with this name"), address)
 	}
 	var names []string
 	for _, h := range hits[:min(5, len(hits))] {

@@ -219,13 +219,13 @@ func TestFetchFailures(t *testing.T) {
 		kind Kind
 		says string
 	}{
-		"gated":       {func(s *standIn, _ *Config) { s.refuse = code(403, "GatedRepo") }, Gated, "was refused"},
+		"gated":       {func(s *standIn, _ *Config) { s.refuse = code(403, "GatedRepo") }, Gated, "refused the token"},
 		"no repo":     {func(s *standIn, _ *Config) { s.refuse = code(401, "RepoNotFound") }, NotFound, "tokenizer.name"},
 		"no revision": {func(s *standIn, _ *Config) { s.refuse = code(404, "RevisionNotFound") }, BadRevision, `revision "main"`},
-		"no entry":    {func(s *standIn, _ *Config) { s.refuse = code(404, "EntryNotFound") }, NoFiles, "base model"},
+		"no entry":    {func(s *standIn, _ *Config) { s.refuse = code(404, "EntryNotFound") }, NoFiles, "from which this one was derived"},
 		"overload":    {func(s *standIn, _ *Config) { s.broken = 99 }, Down, "503"},
 		"rate limit":  {func(s *standIn, _ *Config) { s.refuse = code(429, "") }, Busy, "429"},
-		"down":        {func(_ *standIn, c *Config) { c.Endpoint = "http://127.0.0.1:1" }, Offline, "why: cannot reach 127.0.0.1:1: connection refused; looked at /"},
+		"down":        {func(_ *standIn, c *Config) { c.Endpoint = "http://127.0.0.1:1" }, Offline, "why: cannot reach 127.0.0.1:1: connection refused; searched /"},
 		"offline":     {func(_ *standIn, c *Config) { c.Offline = "HF_HUB_OFFLINE" }, Offline, "is not present in the HuggingFace cache"},
 		"stall":       {func(s *standIn, c *Config) { s.stall, c.Stall = true, 500*time.Millisecond }, "", "tokenizer.json"},
 		"wrong bytes": {func(s *standIn, _ *Config) {
@@ -240,7 +240,7 @@ func TestFetchFailures(t *testing.T) {
 		}, Down, "hash"},
 		"no JSON": {func(s *standIn, _ *Config) {
 			s.refuse = func(w http.ResponseWriter, _ *http.Request) bool { io.WriteString(w, "<html>"); return true }
-		}, Down, "no JSON"},
+		}, Down, "not JSON"},
 		"loop": {func(s *standIn, _ *Config) {
 			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
 				http.Redirect(w, r, r.URL.Path, http.StatusFound)
@@ -318,7 +318,7 @@ func TestFromEnv(t *testing.T) {
 }
 
 func TestGatedAdviceSaysWhetherATokenWasSent(t *testing.T) {
-	for token, says := range map[string]string{"": "no token was sent", "hf_x": "was refused"} {
+	for token, says := range map[string]string{"": "no token was sent", "hf_x": "refused the token"} {
 		f := &fetcher{Config: Config{Endpoint: "https://hub", Token: token}, repo: "o/m"}
 		if got := strings.Join(f.gatedAdvice(), "; "); !strings.Contains(got, says) || !strings.Contains(got, "https://hub/o/m") || strings.Contains(got, "hf_x") {
 			t.Errorf("token %q: %s", token, got)

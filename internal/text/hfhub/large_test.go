@@ -278,7 +278,7 @@ func TestFullDisk(t *testing.T) {
 	_, c := newLarge(t, 9500)
 	c.Free = func(string) (int64, bool) { return 9000, true }
 	var e *Error
-	if _, err := pull(t, c); !errors.As(err, &e) || e.Kind != DiskFull || !strings.Contains(err.Error(), "needs 9.5 kB more, and 9.0 kB are free") {
+	if _, err := pull(t, c); !errors.As(err, &e) || e.Kind != DiskFull || !strings.Contains(err.Error(), "needs 9.5 kB more disk space, but only 9.0 kB are free") {
 		t.Errorf("%v", err)
 	}
 	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
@@ -291,7 +291,7 @@ func TestFullDisk(t *testing.T) {
 	defer full.Close()
 	f := &fetcher{Config: c, repo: "o/m", rev: "main"}
 	err = f.copy(full, strings.NewReader("x"))
-	if !errors.As(err, new(permanentError)) || !errors.As(err, &e) || isFull(err) && (e.Kind != DiskFull || !strings.Contains(err.Error(), "what came is kept")) {
+	if !errors.As(err, new(permanentError)) || !errors.As(err, &e) || isFull(err) && (e.Kind != DiskFull || !strings.Contains(err.Error(), "continues the download")) {
 		t.Errorf("%v", err)
 	}
 	if p := (&partial{}); p.giveUp(f.fail(DiskFull, "o/m", "main", nil)) == nil || !p.kept {
@@ -313,7 +313,7 @@ func TestPausesAsAsked(t *testing.T) {
 	}
 	waits := 0
 	c.Notice = func(text string) {
-		if strings.Contains(text, "429") && strings.Contains(text, "as it asks") {
+		if strings.Contains(text, "429") && strings.Contains(text, "as the server asks") {
 			waits++
 		}
 	}
@@ -321,7 +321,7 @@ func TestPausesAsAsked(t *testing.T) {
 		t.Errorf("%d pauses, %v", waits, err)
 	}
 	left, value = 99, "7200"
-	if _, err := c.Snapshot(t.Context(), "o/other", "main"); err == nil || !strings.Contains(err.Error(), "come back in 2h0m0s") || !strings.Contains(err.Error(), string(Busy)) {
+	if _, err := c.Snapshot(t.Context(), "o/other", "main"); err == nil || !strings.Contains(err.Error(), "retry in 2h0m0s") || !strings.Contains(err.Error(), string(Busy)) {
 		t.Errorf("%v", err)
 	}
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -354,12 +354,12 @@ func TestRefusals(t *testing.T) {
 		{401, "GatedRepo", "", Gated, "no token was sent"},
 		{401, "", "bad", Unauthorized, "set HF_TOKEN to a valid read token"},
 		{401, "", "", NotFound, "set HF_TOKEN if the repository is private"},
-		{403, "GatedRepo", "t", Gated, "/datasets/o/m, with the account"},
+		{403, "GatedRepo", "t", Gated, "/datasets/o/m, use a token of the account"},
 		{403, "", "t", Gated, "a copy of the files"},
 		{404, "RepoNotFound", "t", NotFound, "does not have the dataset"},
 		{404, "RevisionNotFound", "t", BadRevision, `no revision "main"`},
 		{404, "EntryNotFound", "t", NoData, "does not have"},
-		{429, "", "t", Busy, "later again"},
+		{429, "", "t", Busy, "run again later"},
 		{500, "", "t", Down, "again later"},
 	} {
 		s, c := newLarge(t, 500)

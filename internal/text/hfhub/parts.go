@@ -22,7 +22,7 @@ var (
 )
 
 // errNoRanges reports a server that cannot send parts of files.
-var errNoRanges = errors.New("the server sends no ranges")
+var errNoRanges = errors.New("the server does not support range requests")
 
 // inParts downloads a file of known size and content in parallel parts. A ledger next to the file records the finished parts, so that the next
 // attempt, in this process or a later one, downloads only the others.
@@ -93,7 +93,7 @@ func (f *fetcher) part(ctx context.Context, address, name string, n int64, known
 			return permanentError{errNoRanges}
 		}
 		if c.size >= 0 && c.size != known.size {
-			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: %s has %d bytes, the hub's list says %d", errContent, name, c.size, known.size), address)}
+			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: %s has %d bytes, expected %d", errContent, name, c.size, known.size), address)}
 		}
 		from := at
 		body := &meter{r: io.LimitReader(resp.Body, end-at), tick: func(n int) {

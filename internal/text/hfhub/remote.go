@@ -84,7 +84,7 @@ func (r *Remote) Seek(offset int64, whence int) (int64, error) {
 		offset += r.size
 	}
 	if offset < 0 {
-		return 0, fmt.Errorf("%s: a place before its beginning", r.name)
+		return 0, fmt.Errorf("%s: position before the start of the file", r.name)
 	}
 	r.at = offset
 	return offset, nil
@@ -93,7 +93,7 @@ func (r *Remote) Seek(offset int64, whence int) (int64, error) {
 // ReadAt implements io.ReaderAt.
 func (r *Remote) ReadAt(p []byte, off int64) (n int, err error) {
 	if off < 0 {
-		return 0, fmt.Errorf("%s: a place before its beginning", r.name)
+		return 0, fmt.Errorf("%s: position before the start of the file", r.name)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -162,7 +162,7 @@ func (r *Remote) fetch(from, to int64) (b []byte, err error) {
 			return permanentError{errNoRanges}
 		}
 		if c.size >= 0 && c.size != r.size {
-			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: %s has %d bytes, the hub's list says %d", errContent, r.name, c.size, r.size), r.address)}
+			return permanentError{f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: %s has %d bytes, expected %d", errContent, r.name, c.size, r.size), r.address)}
 		}
 		b = make([]byte, to-from)
 		_, err = io.ReadFull(resp.Body, b)

@@ -88,11 +88,11 @@ func (f *fetcher) retry(ctx context.Context, address string, budget time.Duratio
 		case ctx.Err() != nil:
 			return f.network(ctx, address, err)
 		case errors.As(err, &s) && s.after > longestWait:
-			return f.network(ctx, address, fmt.Errorf("%w: it asks to come back in %v", s, s.after.Round(time.Second)))
+			return f.network(ctx, address, fmt.Errorf("%w: the server asks to retry in %v", s, s.after.Round(time.Second)))
 		case s.after > 0 && waits < mostWaits:
 			waits++
 			wait = s.after
-			f.notice("%s answers %d: waiting %v as it asks", f.Endpoint, s.code, wait.Round(time.Second))
+			f.notice("%s answered %d; retrying in %v, as the server asks", f.Endpoint, s.code, wait.Round(time.Second))
 		case errors.As(err, new(changedRemoteError)) && moves < mostMoves:
 			moves++
 		case spent:

@@ -48,7 +48,7 @@ func (c Config) Snapshot(ctx context.Context, repo, rev string) (*Snapshot, erro
 			return s, err
 		}
 		if s := c.Stored(repo, rev); s != nil {
-			c.notice("%s does not answer: the cache is used", c.Endpoint)
+			c.notice("%s does not answer; using the cached files", c.Endpoint)
 			return s, nil
 		}
 		return nil, err
@@ -56,7 +56,7 @@ func (c Config) Snapshot(ctx context.Context, repo, rev string) (*Snapshot, erro
 	if s := c.Stored(repo, rev); s != nil {
 		return s, nil
 	}
-	return nil, c.fail(Offline, repo, rev, fmt.Errorf("%s forbids the network, and the revision is not in the cache", c.Offline), c.folder(repo))
+	return nil, c.fail(Offline, repo, rev, fmt.Errorf("%s forbids the network, and the cache does not have the revision", c.Offline), c.folder(repo))
 }
 
 // directory returns a copy of a repository in a directory: every file below it whose path has no part with a leading dot.
@@ -82,7 +82,7 @@ func (c Config) directory(repo string) (*Snapshot, error) {
 		return nil, err
 	}
 	if len(s.Names) == 0 {
-		return nil, fmt.Errorf("%s: no file in it; a copy of the repository %s is wanted", c.Dir, repo)
+		return nil, fmt.Errorf("%s: the directory is empty; copy the files of the repository %s into it", c.Dir, repo)
 	}
 	slices.Sort(s.Names)
 	return s, nil
@@ -120,7 +120,7 @@ func (c Config) online(ctx context.Context, repo, rev string) (*Snapshot, error)
 		return nil, err
 	}
 	if !isHash(info.SHA) {
-		return nil, f.fail(Down, f.repo, f.rev, fmt.Errorf("the hub's answer names the commit %q, want 40 hexadecimal digits", info.SHA), api)
+		return nil, f.fail(Down, f.repo, f.rev, fmt.Errorf("the hub's answer has the commit %q, which must have 40 hexadecimal digits", info.SHA), api)
 	}
 	s := &Snapshot{Commit: info.SHA, facts: map[string]fact{}, f: f, c: c, repo: repo, rev: rev}
 	for _, file := range info.Siblings {
@@ -193,7 +193,7 @@ func (s *Snapshot) local(name string) (path string, there bool, err error) {
 	case s.f == nil || !errors.Is(err, errContent):
 		return path, false, s.c.damaged(s.repo, s.rev, path, err)
 	}
-	s.c.notice("%s in the cache is damaged (%v): fetched again", name, err)
+	s.c.notice("%s in the cache is damaged (%v); downloading it again", name, err)
 	return path, false, nil
 }
 

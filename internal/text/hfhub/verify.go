@@ -47,7 +47,7 @@ func (f *fetcher) verify(tmp *os.File, tag string, size int64, address string) (
 	}
 	got := hex.EncodeToString(h.Sum(nil))
 	if named && got != tag {
-		return "", f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: its hash is %s, the hub says %s", errContent, got, tag), address)
+		return "", f.fail(Down, f.repo, f.rev, fmt.Errorf("%w: its hash is %s, expected %s", errContent, got, tag), address)
 	}
 	return got, nil
 }

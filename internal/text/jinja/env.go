@@ -78,7 +78,7 @@ type Template struct {
 // Parse compiles a template.
 func (e *Environment) Parse(src string) (*Template, error) {
 	if len(src) > maxSource {
-		return nil, fmt.Errorf("a template of %d bytes: at most %d are allowed", len(src), maxSource)
+		return nil, fmt.Errorf("the template has %d bytes; at most %d are allowed", len(src), maxSource)
 	}
 	toks, err := e.lex(src)
 	if err != nil {
@@ -91,7 +91,7 @@ func (e *Environment) Parse(src string) (*Template, error) {
 	}
 	if p.peek().kind != tEnd {
 		p.pos++
-		return nil, p.fail("no end of a block that was not begun")
+		return nil, p.fail("the start of a block before its end")
 	}
 	return &Template{e, body}, nil
 }
@@ -239,7 +239,7 @@ var globals = map[string]Value{
 	"cycler": Func(func(c *Call) (Value, error) {
 		n, i := &Namespace{*NewDict()}, 0
 		if len(c.Args) == 0 {
-			return nil, errors.New("cycler wants at least one item")
+			return nil, errors.New("cycler needs at least one item")
 		}
 		n.Set("next", Func(func(*Call) (Value, error) { v := c.Args[i%len(c.Args)]; i++; return v, nil }))
 		return n, nil

@@ -229,7 +229,7 @@ func (l *lexer) raw(strip bool) (bool, error) {
 		l.space()
 		mod, size := l.closing("%}")
 		if size == 0 {
-			return false, errorAt(l.line, "endraw takes nothing")
+			return false, errorAt(l.line, "endraw takes no arguments")
 		}
 		return l.end(mod, size, true), nil
 	}

@@ -30,10 +30,10 @@ const (
 type limitError struct{ error }
 
 var (
-	errString = fmt.Errorf("a string beyond %d MiB", maxString>>20)
-	errOutput = fmt.Errorf("a text beyond %d MiB", maxOutput>>20)
-	errItems  = fmt.Errorf("a list beyond %d items", maxItems)
-	errEqual  = limitError{fmt.Errorf("a comparison of more than %d values", maxEqual)}
+	errString = fmt.Errorf("a string is larger than %d MiB", maxString>>20)
+	errOutput = fmt.Errorf("the output is larger than %d MiB", maxOutput>>20)
+	errItems  = fmt.Errorf("a list has more than %d items", maxItems)
+	errEqual  = limitError{fmt.Errorf("a comparison visits more than %d values", maxEqual)}
 )
 
 // catch converts a panic of tooMuch to an error.

@@ -121,7 +121,7 @@ func extreme(want int) func(l []Value, c *Call) (Value, error) {
 func batch(l []Value, c *Call) (Value, error) {
 	n, err := intArg(c, 0, "linecount", 1)
 	if err != nil || n < 1 {
-		return nil, errors.New("batch wants a positive number of items")
+		return nil, errors.New("batch needs a positive number of items")
 	}
 	out := []Value{}
 	for len(l) > 0 {

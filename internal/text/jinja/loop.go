@@ -224,7 +224,7 @@ func (p *parser) signature() (signature, error) {
 			}
 			s.defaults = append(s.defaults, e)
 		} else if len(s.defaults) > 0 {
-			return s, p.fail("a default, as the parameter before has one")
+			return s, p.fail("a default value, because the parameter before has one")
 		}
 	}
 	return s, nil

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-var errOverflow = errors.New("an integer beyond 64 bits")
+var errOverflow = errors.New("an integer has more than 64 bits")
 
 func mismatch(op string, a, b Value) error {
 	if u, ok := a.(Undefined); ok {

@@ -379,13 +379,13 @@ func (p *parser) primary() (expr, error) {
 	case t.kind == tInt:
 		n, err := strconv.ParseInt(t.text, 10, 64)
 		if err != nil {
-			return nil, errorAt(t.line, "%s is too large an integer", t.text)
+			return nil, errorAt(t.line, "the integer %s is too large", t.text)
 		}
 		return constant(n), nil
 	case t.kind == tFloat:
 		x, err := strconv.ParseFloat(t.text, 64)
 		if err != nil {
-			return nil, errorAt(t.line, "%s is no number", t.text)
+			return nil, errorAt(t.line, "%s is not a number", t.text)
 		}
 		return constant(x), nil
 	case t.kind == tOp && t.text == "(":

@@ -199,7 +199,7 @@ func (a *arguments) call(r *run) (*Call, error) {
 		}
 		d, ok := v.(*Dict)
 		if !ok {
-			return nil, fmt.Errorf("behind ** stands a value of type %s, want a dict", typeName(v))
+			return nil, fmt.Errorf("the value after ** has the type %s, expected a dict", typeName(v))
 		}
 		for _, k := range d.keys {
 			c.name(Str(k), d.values[key(k)])

@@ -117,7 +117,7 @@ func namedValue(directive string, dict *Dict) (v Value, named bool, length int, 
 	}
 	v, ok := dict.Get(directive[1:end])
 	if !ok {
-		return nil, false, 0, fmt.Errorf("the format names %q, which is not there", directive[1:end])
+		return nil, false, 0, fmt.Errorf("the format uses %q, which is not given", directive[1:end])
 	}
 	return v, true, end + 1, nil
 }

@@ -222,7 +222,7 @@ func (p *parser) oneTarget() (func(r *run, v Value) error, error) {
 		return nil, err
 	}
 	if _, ok := constants[name]; ok {
-		return nil, p.fail("a name that can be assigned to in place of " + name)
+		return nil, p.fail("a name that can be assigned to, instead of " + name)
 	}
 	if !p.take(tOp, ".") {
 		return func(r *run, v Value) error { r.set(name, v); return nil }, nil
@@ -357,7 +357,7 @@ func (p *parser) generationStmt(int) (stmt, error) { return p.body("endgeneratio
 func jump(by error) func(p *parser, line int) (stmt, error) {
 	return func(p *parser, line int) (stmt, error) {
 		if p.loops == 0 {
-			return nil, errorAt(line, "%v stands outside of a loop", by)
+			return nil, errorAt(line, "%v is outside of a loop", by)
 		}
 		return func(*run) error { return by }, p.end()
 	}

@@ -43,7 +43,7 @@ func Strftime(t time.Time, format string) (string, error) {
 		case ok:
 			b.WriteString(t.Format(f))
 		default:
-			return "", fmt.Errorf("time format %%%c is not known", format[i])
+			return "", fmt.Errorf("unsupported time format %%%c", format[i])
 		}
 	}
 	return b.String(), nil

@@ -269,7 +269,7 @@ func rsplit(s string, c *Call) (Value, error) {
 	}
 	sep, err := strArg(c, 0, "sep", "")
 	if err != nil || sep == "" {
-		return nil, fmt.Errorf("rsplit with a limit wants a separator")
+		return nil, fmt.Errorf("rsplit with a limit needs a separator")
 	}
 	var parts []string
 	for ; limit > 0; limit-- {
@@ -380,7 +380,7 @@ func formatString(s string, c *Call) (Value, error) {
 			case err != nil && ok:
 				v = named
 			default:
-				return nil, fmt.Errorf("format field %q is not known here: want {}, {0} or {name} of an argument", field)
+				return nil, fmt.Errorf("unsupported format field %q; allowed are {}, {0} and {name} of an argument", field)
 			}
 			text := Str(v)
 			if b.Len()+len(text) > maxString {

@@ -112,16 +112,16 @@ func openEncoding(ctx context.Context, name string, o Options) (*Tokenizer, erro
 	if text == nil {
 		c := hfhub.FromEnv(o.getenv())
 		if c.Offline != "" {
-			return nil, &MissingError{Name: name, What: string(hfhub.Offline), Why: "its rank list is not at " + path + ", and " + c.Offline + " forbids the network",
-				Try: "unset " + c.Offline + " to fetch it, or put the list there, or {tokenizer.name} builtin (o200k_base)"}
+			return nil, &MissingError{Name: name, What: string(hfhub.Offline), Why: "the rank list does not exist at " + path + ", and " + c.Offline + " forbids the network",
+				Try: "unset " + c.Offline + " to download it, or copy the list there, or {tokenizer.name} builtin (o200k_base)"}
 		}
 		b, err := fetchRanks(ctx, o, url)
 		if err != nil {
-			return nil, &MissingError{Name: name, What: string(hfhub.Offline), Why: fmt.Sprintf("its rank list is not at %s, and cannot be fetched: %v", path, err),
-				Try: "run once online, or put the list there, or {tokenizer.name} builtin (o200k_base)"}
+			return nil, &MissingError{Name: name, What: string(hfhub.Offline), Why: fmt.Sprintf("the rank list does not exist at %s, and cannot be fetched: %v", path, err),
+				Try: "run once online, or copy the list there, or {tokenizer.name} builtin (o200k_base)"}
 		}
 		if got := sum(b); got != e.sha256 {
-			return nil, fmt.Errorf("tokenizer %q: the rank list from %s has the SHA-256 %s, want %s", name, url, got, e.sha256)
+			return nil, fmt.Errorf("tokenizer %q: the rank list from %s has the SHA-256 %s, expected %s", name, url, got, e.sha256)
 		}
 		if text = b; dir != "" {
 			keepRanks(path, b)

@@ -189,7 +189,7 @@ func TestFetchedEncoding(t *testing.T) {
 	if !IsMissing(err) || !strings.Contains(err.Error(), "404 Not Found") || IsMissing(errors.New("another")) {
 		t.Errorf("%v", err)
 	}
-	if text := Worded(err, func(string) string { return "--tokenizer" }).Error(); !strings.Contains(text, "\n  try: run once online, or put the list there, or --tokenizer builtin") {
+	if text := Worded(err, func(string) string { return "--tokenizer" }).Error(); !strings.Contains(text, "\n  try: run once online, or copy the list there, or --tokenizer builtin") {
 		t.Error(text)
 	}
 }

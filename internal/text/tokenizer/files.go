@@ -161,7 +161,7 @@ func loadRankFile(f *folder, name string) (*Tokenizer, error) {
 		return (r.class == "" || r.class == f.conf.Class) && (r.file == "" || strings.EqualFold(r.file, name))
 	})
 	if i < 0 {
-		return nil, &UnfitError{Text: fmt.Sprintf("rank list of an unknown family (tokenizer_class %q): the file does not say how text is split", f.conf.Class)}
+		return nil, &UnfitError{Text: fmt.Sprintf("rank list of an unknown family (tokenizer_class %q): the file does not define how text is split", f.conf.Class)}
 	}
 	fam := rankFamilies[i]
 	split, err := pretoken.Regex(fam.pattern)
@@ -241,7 +241,7 @@ func loadTekken(f *folder, name string) (*Tokenizer, error) {
 	}
 	n := k.Config.Vocab - special
 	if n <= 0 || n > len(k.Vocab) || special < 0 {
-		return nil, fmt.Errorf("config: default_vocab_size %d less %d special tokens: want 1 to the %d entries of vocab", k.Config.Vocab,
+		return nil, fmt.Errorf("config: default_vocab_size %d minus %d special tokens must be from 1 to %d, the number of entries in vocab", k.Config.Vocab,
 			special, len(k.Vocab))
 	}
 	split, err := pretoken.Regex(k.Config.Pattern)
@@ -251,7 +251,7 @@ func loadTekken(f *folder, name string) (*Tokenizer, error) {
 	list := model.NewVocab(n, 8*n)
 	for i, e := range k.Vocab[:n] {
 		if int(e.Rank) != i || len(e.Bytes) == 0 {
-			return nil, fmt.Errorf("vocab[%d]: rank %d with %d bytes, want rank %d", i, e.Rank, len(e.Bytes), i)
+			return nil, fmt.Errorf("vocab[%d]: rank %d with %d bytes, expected rank %d", i, e.Rank, len(e.Bytes), i)
 		}
 		list.Add(e.Bytes, e.Rank)
 	}

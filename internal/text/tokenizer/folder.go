@@ -124,10 +124,10 @@ func (f *folder) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file (%v): copy what it gives to a file", path, info.Mode().Type())
+		return nil, fmt.Errorf("%s is not a regular file (%v); copy its content to a file and give that", path, info.Mode().Type())
 	}
 	if info.Size() > maxFile {
-		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), maxFile)
+		return nil, fmt.Errorf("%s: the file has %d bytes; at most %d are allowed", path, info.Size(), maxFile)
 	}
 	return boundedfile.ReadAll(path, maxFile)
 }
@@ -173,7 +173,7 @@ func openLocal(path string) (*Tokenizer, error) {
 	}
 	t, err := load(path, files)
 	if err != nil && len(subdirs) > 0 {
-		err = fmt.Errorf("%w; a sub-directory has one: %s", err, strings.Join(subdirs, ", "))
+		err = fmt.Errorf("%w; give the subdirectory that has one: %s", err, strings.Join(subdirs, ", "))
 	}
 	return t, err
 }
@@ -184,10 +184,10 @@ func load(name string, files map[string]string) (*Tokenizer, error) {
 	if main == "" {
 		f := &folder{name: name, files: files}
 		if err := f.readSettings(); err == nil && len(f.conf.AutoMap) > 0 && string(f.conf.AutoMap) != "null" {
-			return nil, &UnfitError{Text: fmt.Sprintf("Custom Tokenizer Code: %q has code of its own (tokenizer_class %q) and no tokenizer file; looked for %s; "+
-				"no Python is run here, whether its code is trusted or not", name, f.conf.Class, searched)}
+			return nil, &UnfitError{Text: fmt.Sprintf("Custom Tokenizer Code: %q needs its own Python code (tokenizer_class %q) and has no tokenizer file; searched for %s; "+
+				"aiperf never runs Python code of a model, trusted or not", name, f.conf.Class, searched)}
 		}
-		return nil, &UnfitError{Text: fmt.Sprintf("No Standard Tokenizer: %q holds no tokenizer file; looked for %s", name, searched)}
+		return nil, &UnfitError{Text: fmt.Sprintf("No Standard Tokenizer: %q has no tokenizer file; searched for %s", name, searched)}
 	}
 	return loadWith(name, files, main, kind)
 }

@@ -46,7 +46,7 @@ func (g *ggufReader) number(size int) (v uint64) {
 func (g *ggufReader) str() string {
 	n := g.number(8)
 	if n > 1<<20 && g.err == nil {
-		g.err = fmt.Errorf("a string of %d bytes", n)
+		g.err = fmt.Errorf("a string has %d bytes, which is too long", n)
 	}
 	if g.err != nil {
 		return ""
@@ -67,7 +67,7 @@ func (g *ggufReader) value(kind uint32, depth int) any {
 			g.err = fmt.Errorf("lists nested deeper than 2")
 		}
 		if n > model.MaxRules && g.err == nil {
-			g.err = fmt.Errorf("a list of %d values: at most %d are read", n, model.MaxRules)
+			g.err = fmt.Errorf("a list has %d values; at most %d are allowed", n, model.MaxRules)
 		}
 		var list []any
 		for range n {
@@ -81,7 +81,7 @@ func (g *ggufReader) value(kind uint32, depth int) any {
 	size, ok := ggufSizes[kind]
 	if !ok {
 		if g.err == nil {
-			g.err = fmt.Errorf("value type %d is not known", kind)
+			g.err = fmt.Errorf("unknown value type %d", kind)
 		}
 		return nil
 	}
@@ -99,7 +99,7 @@ func readGGUF(r io.Reader) (map[string]any, error) {
 	g.number(8) // number of tensors
 	n := g.number(8)
 	if g.err == nil && (magic != 0x46554747 || version < 2 || version > 3) {
-		g.err = fmt.Errorf("magic %08x, version %d: want GGUF of version 2 or 3", magic, version)
+		g.err = fmt.Errorf("magic %08x, version %d: must be GGUF version 2 or 3", magic, version)
 	}
 	m := map[string]any{}
 	for range n {
@@ -115,7 +115,7 @@ func readGGUF(r io.Reader) (map[string]any, error) {
 // loadGGUF loads the vocabulary of a GGUF file.
 func loadGGUF(f *folder, name string) (*Tokenizer, error) {
 	if info, err := os.Stat(f.files[name]); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no regular file (%v): copy what it gives to a file", f.files[name], info.Mode().Type())
+		return nil, fmt.Errorf("%s is not a regular file (%v); copy its content to a file and give that", f.files[name], info.Mode().Type())
 	}
 	file, err := os.Open(f.files[name])
 	if err != nil {
@@ -148,7 +148,7 @@ func loadGGUF(f *folder, name string) (*Tokenizer, error) {
 	case "llama":
 		return v.sentencePiece(f)
 	default:
-		return nil, fmt.Errorf("GGUF header: tokenizer.ggml.model %q is not known: want gpt2 or llama; use the tokenizer.json of the model", model)
+		return nil, fmt.Errorf("GGUF header: tokenizer.ggml.model %q is not supported (gpt2 and llama are); use the model's tokenizer.json", model)
 	}
 }
 
@@ -183,7 +183,7 @@ func (v ggufVocab) byteLevel(f *folder) (*Tokenizer, error) {
 	pre, _ := v.keys["tokenizer.ggml.pre"].(string)
 	pattern, ok := ggufPatterns[pre]
 	if !ok {
-		return nil, fmt.Errorf("GGUF header: tokenizer.ggml.pre %q is not known; use the tokenizer.json of the model", pre)
+		return nil, fmt.Errorf("GGUF header: tokenizer.ggml.pre %q is not supported; use the model's tokenizer.json", pre)
 	}
 	vocab := map[string]int{}
 	var tokens []any

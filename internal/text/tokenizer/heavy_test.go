@@ -40,7 +40,7 @@ func TestHeavyPatterns(t *testing.T) {
 				n, p = part, nil
 			}
 			_, err := openLocal(heavyFile(t, n, p))
-			if err == nil || !strings.Contains(err.Error(), "steps: the patterns or normalizers of its file are not fit for use") {
+			if err == nil || !strings.Contains(err.Error(), "steps, so the patterns or normalizers of its file cannot be used") {
 				t.Errorf("%s %s: %v", kind, pattern, err)
 			}
 		}
@@ -128,7 +128,7 @@ func TestIrregularFiles(t *testing.T) {
 		if err := os.Symlink(os.DevNull, path); err != nil {
 			t.Skip(err) // a system without links
 		}
-		if _, err := openLocal(path); err == nil || !strings.Contains(err.Error(), "is no regular file") {
+		if _, err := openLocal(path); err == nil || !strings.Contains(err.Error(), "is not a regular file") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

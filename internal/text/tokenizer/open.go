@@ -42,7 +42,7 @@ func (o Options) info(format string, args ...any) {
 func Open(ctx context.Context, spec string, o Options) (*Tokenizer, error) {
 	switch spec {
 	case "":
-		return nil, errors.New(`the name is empty: want builtin, an encoding name, a path, or owner/name`)
+		return nil, errors.New(`the tokenizer name is empty; give builtin, an encoding name, a path, or owner/name`)
 	case BuiltinName:
 		return Builtin()
 	}
@@ -86,7 +86,7 @@ func isLocal(spec string) (bool, error) {
 		case exists:
 			return true, nil
 		case errors.Is(err, fs.ErrNotExist):
-			return false, &MissingError{Name: spec, What: "file or directory not found", Why: "nothing has that path",
+			return false, &MissingError{Name: spec, What: "file or directory not found", Why: "this path does not exist",
 				Try: "{tokenizer.name} DIRECTORY, or {tokenizer.name} OWNER/NAME, or {tokenizer.name} builtin (its counts are not the model's own)"}
 		}
 		return false, fmt.Errorf("tokenizer %q: %w", spec, err)

@@ -71,12 +71,12 @@ func TestOpenRefusals(t *testing.T) {
 	ranks := folderWith(t, map[string]string{"odd.tiktoken": "YQ== 0\n"})
 	custom := folderWith(t, map[string]string{"tokenizer_config.json": `{"tokenizer_class": "OddTokenizer", "auto_map": {"AutoTokenizer": ["x.Odd", null]}}`})
 	for spec, says := range map[string]string{
-		"":                        "the name is empty",
+		"":                        "the tokenizer name is empty",
 		custom:                    `tokenizer_class "OddTokenizer"`,
 		filepath.Join(empty, "x"): "directory not found",
 		"./nowhere":               "directory not found",
 		empty:                     "No Standard Tokenizer",
-		bad:                       `normalizer.type "Nope" is not known`,
+		bad:                       `normalizer.type "Nope" is not supported`,
 		ranks:                     "unknown family",
 		"nosuch/model":            "Run online once to populate the cache, or unset HF_HUB_OFFLINE",
 		"cl100k_base":             "HF_HUB_OFFLINE forbids the network",

@@ -83,7 +83,7 @@ func (s *settings) collect(f *folder) error {
 	for key, t := range decoder {
 		id, err := strconv.ParseInt(key, 10, 24)
 		if err != nil || id < 0 {
-			return fmt.Errorf("%s: added_tokens_decoder: %q is no id", f.files["tokenizer_config.json"], key)
+			return fmt.Errorf("%s: added_tokens_decoder: %q is not an id", f.files["tokenizer_config.json"], key)
 		}
 		s.tokens = append(s.tokens, addedtokens.Token{ID: int32(id), Content: t.Content, SingleWord: t.SingleWord, LStrip: t.LStrip,
 			RStrip: t.RStrip, Normalized: t.Normalized, Special: t.Special})

@@ -69,7 +69,7 @@ func (t *Tokenizer) settle(err error, text string) {
 	if err == nil {
 		return
 	}
-	worded := fmt.Errorf("tokenizer %q: a text of %d bytes %w: the patterns or normalizers of its file are not fit for use", t.name, len(text), err)
+	worded := fmt.Errorf("tokenizer %q: a text of %d bytes %w, so the patterns or normalizers of its file cannot be used", t.name, len(text), err)
 	t.err.CompareAndSwap(nil, &worded)
 }
 

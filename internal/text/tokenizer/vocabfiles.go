@@ -36,7 +36,7 @@ var otherVocab = map[string]bool{"CLIP": true, "CTRL": true, "FSMT": true, "Open
 func loadVocabMerges(f *folder, name string) (*Tokenizer, error) {
 	for prefix := range otherVocab {
 		if strings.HasPrefix(f.conf.Class, prefix) {
-			return nil, fmt.Errorf("tokenizer_class %q with vocab.json and merges.txt is not known: want a tokenizer.json of the model",
+			return nil, fmt.Errorf("tokenizer_class %q with vocab.json and merges.txt is not supported; use the model's tokenizer.json",
 				f.conf.Class)
 		}
 	}
@@ -49,10 +49,10 @@ func loadVocabMerges(f *folder, name string) (*Tokenizer, error) {
 		return nil, err
 	}
 	if list == nil {
-		return nil, fmt.Errorf("merges.txt is missing beside it")
+		return nil, fmt.Errorf("merges.txt is missing in the same directory")
 	}
 	if n := bytes.Count(list, []byte{'\n'}); n > model.MaxRules {
-		return nil, fmt.Errorf("merges.txt: %d rules, at most %d are read", n, model.MaxRules)
+		return nil, fmt.Errorf("merges.txt has %d rules; at most %d are allowed", n, model.MaxRules)
 	}
 	var merges []string
 	for i, line := range strings.Split(string(list), "\n") {

@@ -100,7 +100,7 @@ var fonts = sync.OnceValue(func() text.Handler {
 	}{{regular, stdfont.WeightNormal}, {bold, stdfont.WeightBold}} {
 		face, err := opentype.Parse(one.ttf)
 		if err != nil {
-			panic("draw: a font inside the program: " + err.Error())
+			panic("draw: built-in font: " + err.Error())
 		}
 		list = append(list, font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans", Weight: one.weight}, Face: face})
 	}

@@ -94,7 +94,7 @@ func Start(o Options) (*Dashboard, error) {
 }
 
 // ErrUnread means that nobody reads the terminal: it accepts no output, and writes to it block.
-var ErrUnread = errors.New("the terminal takes nothing")
+var ErrUnread = errors.New("the terminal accepts no output")
 
 // Stop restores the terminal. It waits only patience for a terminal that does not read.
 func (d *Dashboard) Stop() error {

@@ -105,7 +105,7 @@ func Keep(modes string) int {
 	restoreModes(in, modes)
 	_, _ = io.WriteString(out, reset)
 	if fault != "" {
-		text := "\naiperf: this program has ended by a fault of its own:\n" + terminal.Text(fault)
+		text := "\naiperf crashed because of an internal error:\n" + terminal.Text(fault)
 		_, _ = io.WriteString(out, strings.ReplaceAll(text, "\n", "\r\n")) // the terminal may already be in raw mode again
 	}
 	return 0

@@ -44,9 +44,9 @@ func (l *Listener) Dead(now time.Time) (why string) {
 	switch silent := l.Silent(now); {
 	case l.told == nil:
 	case silent > goneAfter && l.told.gone():
-		return fmt.Sprintf("its process (%d) is gone", l.told.PID)
+		return fmt.Sprintf("its process (%d) does not exist any more", l.told.PID)
 	case silent > stillAfter, silent > deadAfter && !l.told.here():
-		return fmt.Sprintf("it has said nothing for %s", liveview.Span(silent))
+		return fmt.Sprintf("it has written nothing for %s", liveview.Span(silent))
 	}
 	return ""
 }

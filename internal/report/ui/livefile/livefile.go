@@ -65,7 +65,7 @@ func Read(dir string) (*LiveState, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > mostBytes {
-		return nil, fmt.Errorf("%s is no file of a run", path)
+		return nil, fmt.Errorf("%s is not a status file of a run", path)
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -79,7 +79,7 @@ func Read(dir string) (*LiveState, error) {
 }
 
 // ErrVersion means that another version of the program writes the file.
-var ErrVersion = errors.New("another version of aiperf writes it; use that one to watch the run")
+var ErrVersion = errors.New("another version of aiperf wrote it; watch the run with that version")
 
 func parse(data []byte) (*LiveState, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
@@ -87,7 +87,7 @@ func parse(data []byte) (*LiveState, error) {
 		if line, _, whole := bytes.Cut(data, []byte("\n")); whole && bytes.HasPrefix(line, []byte(magicWords)) {
 			return nil, ErrVersion
 		}
-		return nil, errors.New("it does not begin as a file of a run")
+		return nil, errors.New("it does not begin like a status file of a run")
 	}
 	c := binenc.NewReader(rest)
 	t := new(LiveState)
@@ -96,7 +96,7 @@ func parse(data []byte) (*LiveState, error) {
 		return nil, c.Err()
 	}
 	if len(c.Bytes()) > 0 {
-		return nil, errors.New("there is more in it than a state")
+		return nil, errors.New("it has unexpected data at the end")
 	}
 	return t, nil
 }

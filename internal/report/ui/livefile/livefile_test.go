@@ -80,7 +80,7 @@ func TestWhatIsToldIsRead(t *testing.T) {
 	if got, err = Read(dir); err != nil || !math.IsNaN(got.State.Figures.TTFT.Run) {
 		t.Errorf("a figure that does not exist: %v, %v", got, err)
 	}
-	for text, want := range map[string]string{"": "does not begin", "aiperf li": "does not begin", "\x00\x00\n": "does not begin", "aiperf live 9\n": "another version", magic: "ends too early", string(told.Bytes()) + "x": "more in it"} {
+	for text, want := range map[string]string{"": "does not begin", "aiperf li": "does not begin", "\x00\x00\n": "does not begin", "aiperf live 9\n": "another version", magic: "ends too early", string(told.Bytes()) + "x": "unexpected data"} {
 		put(t, dir, []byte(text))
 		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", text, err, want)
@@ -117,14 +117,14 @@ func TestDead(t *testing.T) {
 		want   string
 	}{
 		{"speaks", LiveState{Host: host, PID: nobody}, 0, time.Second, ""},
-		{"is gone", LiveState{Host: host, PID: nobody}, 0, 5 * time.Second, "is gone"},
-		{"was gone before", LiveState{Host: host, PID: nobody}, -time.Hour, 0, "is gone"},
+		{"is gone", LiveState{Host: host, PID: nobody}, 0, 5 * time.Second, "does not exist"},
+		{"was gone before", LiveState{Host: host, PID: nobody}, -time.Hour, 0, "does not exist"},
 		{"stands still", LiveState{Host: host, PID: self}, 0, 2 * time.Minute, ""},
-		{"has another's number by now", LiveState{Host: host, PID: self}, -24 * time.Hour, 0, "said nothing for 24h 00m"},
+		{"has another's number by now", LiveState{Host: host, PID: self}, -24 * time.Hour, 0, "written nothing for 24h 00m"},
 		{"elsewhere", LiveState{Host: "elsewhere", PID: nobody}, 0, 30 * time.Second, ""},
-		{"elsewhere and silent", LiveState{Host: "elsewhere", PID: nobody}, 0, 2 * time.Minute, "said nothing for 2m 00s"},
+		{"elsewhere and silent", LiveState{Host: "elsewhere", PID: nobody}, 0, 2 * time.Minute, "written nothing for 2m 00s"},
 		{"elsewhere, clock behind", LiveState{Host: "elsewhere", PID: nobody}, -30 * time.Minute, time.Second, ""},
-		{"elsewhere, clock ahead", LiveState{Host: "elsewhere", PID: nobody}, 30 * time.Minute, 2 * time.Minute, "said nothing for 2m 00s"},
+		{"elsewhere, clock ahead", LiveState{Host: "elsewhere", PID: nobody}, 30 * time.Minute, 2 * time.Minute, "written nothing for 2m 00s"},
 	} {
 		var l Listener
 		c.told.Written = now.Add(c.clock)

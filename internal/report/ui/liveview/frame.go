@@ -184,7 +184,7 @@ func (s *State) count() string {
 	case Starting:
 		return ""
 	case Draining:
-		return fmt.Sprintf("%s to come", number(c.InFlight))
+		return fmt.Sprintf("%s still running", number(c.InFlight))
 	case Processing:
 		if w := s.Writing; w.Of > 0 {
 			return fmt.Sprintf("%s of %s", number(w.Done), number(w.Of))
@@ -230,16 +230,16 @@ func attention(s *State) termdraw.Row {
 	r.To(label)
 	switch st := &s.Stall; {
 	case s.NoNews > 0:
-		r.Put(termdraw.Warn, fmt.Sprintf("no news of the run for %.0f s", s.NoNews.Seconds())).Put(termdraw.Plain, "; what is shown is as old")
+		r.Put(termdraw.Warn, fmt.Sprintf("no update from the run for %.0f s", s.NoNews.Seconds())).Put(termdraw.Plain, "; the figures are from then")
 	case st.Now > 0:
 		r.Put(termdraw.Bad, fmt.Sprintf("no answer for %4.1f s", st.Now.Seconds())).Put(termdraw.Plain, ", "+Waiting(st.Waits))
 		if s.Stopping {
-			r.Put(termdraw.Plain, "; ").Put(termdraw.Warn, "stopping, Ctrl+C again leaves at once, without results")
+			r.Put(termdraw.Plain, "; ").Put(termdraw.Warn, "stopping; Ctrl+C again quits at once, without results")
 		}
 	case s.Stopping:
-		r.Put(termdraw.Warn, "stopping: nothing more is sent").Put(termdraw.Plain, "; Ctrl+C again leaves at once, without results")
+		r.Put(termdraw.Warn, "stopping: no more requests are sent").Put(termdraw.Plain, "; Ctrl+C again quits at once, without results")
 	case st.Past > 0 && st.Count > 1:
-		r.Put(termdraw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(termdraw.Plain, fmt.Sprintf(", the last of %d such times", st.Count))
+		r.Put(termdraw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(termdraw.Plain, fmt.Sprintf(", the last of %d such pauses", st.Count))
 	case st.Past > 0:
 		r.Put(termdraw.Warn, fmt.Sprintf("! no answer for %.1f s at %.1f s", st.Past.Seconds(), st.PastAt)).Put(termdraw.Plain, ", "+terminal.Plural(st.Waits, "request")+" waited")
 	}
@@ -268,9 +268,9 @@ var hints = []struct{ key, does string }{
 func footer(v View) termdraw.Row {
 	switch {
 	case v.Asks && v.Follows:
-		return termdraw.Text(termdraw.Question, filled(" Leave? y = leave; the run goes on   any other key = stay", v.Width))
+		return termdraw.Text(termdraw.Question, filled(" Leave? y = leave; the run continues   any other key = stay", v.Width))
 	case v.Asks:
-		return termdraw.Text(termdraw.Question, filled(" Stop now? y = stop, wait for the last answers, write results   any key = go on", v.Width))
+		return termdraw.Text(termdraw.Question, filled(" Stop now? y = stop, wait for the last answers, write results   any key = continue", v.Width))
 	case v.Notice != "":
 		return termdraw.Text(termdraw.Warn, termdraw.Cut(" "+v.Notice, v.Width))
 	}
@@ -308,13 +308,13 @@ func help(v View) termdraw.Rows {
 		"2          progress        3  all metrics",
 		"4          workers         5  GPU and servers",
 		"6          log             l  hide or show the log",
-		"↑ ↓ PgUp PgDn scroll       double click  this panel alone, and back",
+		"↑ ↓ PgUp PgDn scroll       double click  only this panel, and back",
 		"c          copy the log    Ctrl+S  save this screen (text, SVG)",
-		"q          stop (asks)     Ctrl+C  stop at once, results are written",
-		"           Ctrl+C again leaves without results",
+		"q          stop (asks)     Ctrl+C  stop at once and write results",
+		"           Ctrl+C again quits without results",
 	}
 	if v.Follows {
-		lines = append(lines[:6], "q          leave (asks)    Ctrl+C  leave; the run goes on")
+		lines = append(lines[:6], "q          leave (asks)    Ctrl+C  leave; the run continues")
 	}
 	rows := termdraw.Rows{{}, termdraw.Text(termdraw.Bold, " Keys"), {}}
 	for _, l := range lines {

@@ -18,7 +18,7 @@ func (s *State) Visit(c *binenc.Coder) {
 	})
 	stage := int(s.Stage)
 	if c.Int(&stage); stage < int(Starting) || stage > int(Processing) {
-		c.Fail("there is no stage %d", stage)
+		c.Fail("unknown stage %d", stage)
 		return
 	}
 	s.Stage = Stage(stage)
@@ -92,7 +92,7 @@ func (s *State) visitMachines(c *binenc.Coder) {
 		instant(c, &l.At)
 		level := int(l.Level)
 		if c.Int(&level); level < int(Debug) || level > int(Error) {
-			c.Fail("there is no level %d", level)
+			c.Fail("unknown level %d", level)
 			return
 		}
 		l.Level = Level(level)

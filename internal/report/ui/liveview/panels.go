@@ -131,7 +131,7 @@ var statistics = []struct {
 // metrics draws the whole table, in groups.
 func metrics(s *State, v View) termdraw.Rows {
 	if len(s.Metrics) == 0 {
-		return labelled("Metrics", termdraw.Rows{termdraw.Text(termdraw.Plain, "none yet: no request of this phase has been answered")})
+		return labelled("Metrics", termdraw.Rows{termdraw.Text(termdraw.Plain, "none yet: no request of this phase was answered so far")})
 	}
 	names, keep := metricColumns(v.Width)
 	const cell = statisticCells

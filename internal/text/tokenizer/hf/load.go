@@ -99,7 +99,7 @@ func Parse(text []byte, o Options) (*File, error) {
 		return nil, err
 	}
 	if s.model == nil {
-		return nil, fmt.Errorf("model is missing: this is no tokenizer.json")
+		return nil, fmt.Errorf("model is missing, so this is not a tokenizer.json")
 	}
 	return s.build(o)
 }
@@ -152,7 +152,7 @@ func (f *File) readAdded(raw json.RawMessage, n normalizer.Normalizer, more []ad
 	}()
 	for i, p := range parts {
 		if p.ID < 0 || p.ID > maxID {
-			return fmt.Errorf("added_tokens[%d] (%q): id %d is not from 0 to %d", i, p.Content, p.ID, maxID)
+			return fmt.Errorf("added_tokens[%d] (%q): id %d must be from 0 to %d", i, p.Content, p.ID, maxID)
 		}
 		t := p.token()
 		if id := f.ID(p.Content); id != model.None {
@@ -184,7 +184,7 @@ func (f *File) readAdded(raw json.RawMessage, n normalizer.Normalizer, more []ad
 			if n != nil {
 				left := budget.New(pipeline.Limits(len(t.Content)))
 				if t.Content = n.Normalize(left, t.Content); left.Err() != nil {
-					return fmt.Errorf("normalizer: the added token of id %d %w", t.ID, left.Err())
+					return fmt.Errorf("normalizer: the added token with id %d %w", t.ID, left.Err())
 				}
 			}
 			normalized = append(normalized, t)

@@ -35,7 +35,7 @@ func TestParseSmall(t *testing.T) {
 // Each change of the small file must be refused with an error that names the part.
 func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ old, by, says string }{
-		{`"type": "Prepend"`, `"type": "Foo"`, `normalizer.normalizers[0].type "Foo" is not known`},
+		{`"type": "Prepend"`, `"type": "Foo"`, `normalizer.normalizers[0].type "Foo" is not supported`},
 		{`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Foo"}`, `pre_tokenizer.type "Foo"`},
 		{`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "(a)\\1"}, "behavior": "Isolated"}`, "back references"},
 		{`"pre_tokenizer": null`, `"pre_tokenizer": {"type": "Split", "pattern": {"Regex": "a"}, "behavior": "Odd"}`, `behavior "Odd"`},
@@ -46,7 +46,7 @@ func TestParseRefuses(t *testing.T) {
 		{`"unk_token": "<unk>"`, `"unk_token": "nope"`, `model.unk_token "nope"`},
 		{`"a b"`, `"a c"`, `"c" is not in model.vocab`},
 		{`"a b"`, `"ab"`, "two tokens"},
-		{`["▁", "ab"]`, `["▁"]`, "want two"},
+		{`["▁", "ab"]`, `["▁"]`, "expected two"},
 		{`"ab": 4`, `"ab": -4`, "an id"},
 		{`"ab": 4`, `"ab": 99999999999`, "an id of at most"},
 		{`"model":`, `"mode":`, "model is missing"},

@@ -62,7 +62,7 @@ func readModel(l *lexer) (*modelFile, error) {
 		return nil, fmt.Errorf("model.vocab is missing")
 	}
 	if m.Dropout != nil && *m.Dropout != 0 {
-		return nil, fmt.Errorf("model.dropout is %g: encoding would be random; want null or 0", *m.Dropout)
+		return nil, fmt.Errorf("model.dropout is %g, which makes encoding random; it must be null or 0", *m.Dropout)
 	}
 	if m.Type == "" {
 		m.Type = m.guess()
@@ -111,7 +111,7 @@ func (m *modelFile) build(raw bool) (pipeline.Model, *model.Vocab, error) {
 		w, err := model.NewWordLevel(v, or(m.UnkToken, "<unk>"))
 		return w, v, err
 	}
-	return nil, nil, fmt.Errorf("model.type %q is not known: want BPE, Unigram, WordPiece or WordLevel", m.Type)
+	return nil, nil, fmt.Errorf("model.type %q is not supported; allowed are BPE, Unigram, WordPiece and WordLevel", m.Type)
 }
 
 func or(s *string, otherwise string) string {
@@ -229,7 +229,7 @@ func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 			}
 			a, c, ok := bytes.Cut(s, []byte{' '})
 			if !ok || bytes.IndexByte(c, ' ') >= 0 {
-				return fmt.Errorf("model.merges[%d]: found %q, want two tokens with a blank between", i, s)
+				return fmt.Errorf("model.merges[%d]: found %q, expected two tokens separated by a space", i, s)
 			}
 			left, right = conv(left, a), conv(right, c)
 			add(i)
@@ -249,7 +249,7 @@ func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 			return nil
 		})
 		if err == nil && n != 2 {
-			err = fmt.Errorf("model.merges[%d]: found %d tokens, want two", i, n)
+			err = fmt.Errorf("model.merges[%d]: found %d tokens, expected two", i, n)
 		}
 		if err != nil {
 			return err

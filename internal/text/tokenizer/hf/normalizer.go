@@ -157,6 +157,6 @@ func unknown[V any](where, found string, table map[string]V) error {
 		names = append(names, n)
 	}
 	sort.Strings(names)
-	return &UnfitError{fmt.Sprintf("%s.type %q is not known (known: %s): the token counts of this tokenizer cannot be exact here",
+	return &UnfitError{fmt.Sprintf("%s.type %q is not supported (allowed are %s), so aiperf cannot count exactly with this tokenizer",
 		where, found, strings.Join(names, ", "))}
 }

@@ -36,7 +36,7 @@ func clsSep(p *postPart, w *Wrap) error {
 	}{{"cls", p.Cls, &w.Before}, {"sep", p.Sep, &w.After}} {
 		var id int32
 		if len(x.pair) != 2 || json.Unmarshal(x.pair[1], &id) != nil {
-			return fmt.Errorf("%s is no [text, id]", x.name)
+			return fmt.Errorf("%s is not of the form [text, id]", x.name)
 		}
 		*x.list = append(*x.list, id)
 	}
@@ -52,7 +52,7 @@ func template(p *postPart, w *Wrap) error {
 		case item.SpecialToken != nil:
 			t, ok := p.SpecialTokens[item.SpecialToken.ID]
 			if !ok {
-				return fmt.Errorf("single names the token %q, which special_tokens does not have", item.SpecialToken.ID)
+				return fmt.Errorf("single uses the token %q, which is missing in special_tokens", item.SpecialToken.ID)
 			}
 			*list = append(*list, t.IDs...)
 		}

@@ -54,7 +54,7 @@ var pretokenizers = map[string]func(s *stages, p *pretokenizerPart) error{
 	"CharDelimiterSplit": func(s *stages, p *pretokenizerPart) error {
 		r, n := utf8.DecodeRuneInString(p.Delimiter)
 		if n == 0 || n != len(p.Delimiter) {
-			return fmt.Errorf("delimiter %q: want one character", p.Delimiter)
+			return fmt.Errorf("delimiter %q: must be one character", p.Delimiter)
 		}
 		return s.split(pretoken.Scanner{Func: pretoken.Delimiter(r)}, pretoken.Removed, false)
 	},
@@ -67,7 +67,7 @@ var pretokenizers = map[string]func(s *stages, p *pretokenizerPart) error{
 			n = *p.Length
 		}
 		if n < 1 {
-			return fmt.Errorf("length %d: want at least 1", n)
+			return fmt.Errorf("length %d: must be at least 1", n)
 		}
 		return s.add(pretoken.FixedLength(n))
 	},
@@ -129,7 +129,7 @@ func newMetaspace(s *stages, p *pretokenizerPart) error {
 	switch m.Scheme {
 	case pretoken.Always, pretoken.First, pretoken.Never:
 	default:
-		return fmt.Errorf("prepend_scheme %q: want %s, %s or %s", m.Scheme, pretoken.Always, pretoken.First, pretoken.Never)
+		return fmt.Errorf("prepend_scheme %q: must be %s, %s or %s", m.Scheme, pretoken.Always, pretoken.First, pretoken.Never)
 	}
 	if s.prefixSpace != nil {
 		switch {

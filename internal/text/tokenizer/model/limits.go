@@ -11,7 +11,7 @@ const (
 // FitTokens returns an error if a vocabulary of n tokens is too large.
 func FitTokens(n int) error {
 	if n > MaxTokens {
-		return fmt.Errorf("more than %d tokens: no tokenizer is that large", MaxTokens)
+		return fmt.Errorf("more than %d tokens, which is more than any known tokenizer has", MaxTokens)
 	}
 	return nil
 }

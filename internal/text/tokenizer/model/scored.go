@@ -30,7 +30,7 @@ const noRank = ^uint32(0)
 // NewScored returns the model.
 func NewScored(c ScoredConfig) (*Scored, error) {
 	if c.Unk < 0 || int(c.Unk) >= len(c.Scores) {
-		return nil, fmt.Errorf("unk_id %d is no place in a vocabulary of %d", c.Unk, len(c.Scores))
+		return nil, fmt.Errorf("unk_id %d is outside of the vocabulary of %d tokens", c.Unk, len(c.Scores))
 	}
 	m := &Scored{vocab: c.Vocab, rank: make([]uint32, len(c.Scores)), unk: c.Unk, fallback: c.ByteFallback, cache: newCache()}
 	sorted := slices.Clone(c.Scores)

@@ -35,7 +35,7 @@ const unkPenalty = 10
 // NewUnigram returns the model. The id of a text is its index.
 func NewUnigram(c UnigramConfig) (*Unigram, error) {
 	if c.Unk < 0 || int(c.Unk) >= len(c.Texts) {
-		return nil, fmt.Errorf("model.unk_id %d is no place in a vocabulary of %d", c.Unk, len(c.Texts))
+		return nil, fmt.Errorf("model.unk_id %d is outside of the vocabulary of %d tokens", c.Unk, len(c.Texts))
 	}
 	size, lowest := 0, 0.0
 	for i, t := range c.Texts {

@@ -23,11 +23,11 @@ func NewCharsmap(raw []byte) (*Charsmap, error) {
 		return &Charsmap{}, nil
 	}
 	if len(raw) < 4 {
-		return nil, fmt.Errorf("precompiled_charsmap of %d bytes: want at least 4", len(raw))
+		return nil, fmt.Errorf("precompiled_charsmap has %d bytes; at least 4 are needed", len(raw))
 	}
 	n := binary.LittleEndian.Uint32(raw)
 	if n%4 != 0 || uint64(n) > uint64(len(raw)-4) {
-		return nil, fmt.Errorf("precompiled_charsmap: a trie of %d bytes does not fit into %d", n, len(raw)-4)
+		return nil, fmt.Errorf("precompiled_charsmap: its trie of %d bytes does not fit into the %d bytes after its length", n, len(raw)-4)
 	}
 	m := &Charsmap{units: make([]uint32, n/4), texts: string(raw[4+n:])}
 	for i := range m.units {

@@ -136,7 +136,7 @@ func TestPatterns(t *testing.T) {
 	if _, err := Regex(`(`); err == nil {
 		t.Error("an open bracket is a pattern")
 	}
-	if _, err := NewSplit(Scanner{Func: Punctuation()}, "Mixed", false); err == nil || !strings.Contains(err.Error(), `behavior "Mixed" is not known`) {
+	if _, err := NewSplit(Scanner{Func: Punctuation()}, "Mixed", false); err == nil || !strings.Contains(err.Error(), `behavior "Mixed" is not supported`) {
 		t.Error(err)
 	}
 }

@@ -22,7 +22,7 @@ func NewSplit(f Scanner, b Behavior, invert bool) (Stage, error) {
 	case Removed, MergedWithPrevious, MergedWithNext, Contiguous:
 		return Split{Scan: f, Behavior: b, Invert: invert}, nil
 	}
-	return nil, fmt.Errorf("behavior %q is not known: want %s, %s, %s, %s or %s", b, Removed, IsolatedBehavior, MergedWithPrevious,
+	return nil, fmt.Errorf("behavior %q is not supported; allowed are %s, %s, %s, %s and %s", b, Removed, IsolatedBehavior, MergedWithPrevious,
 		MergedWithNext, Contiguous)
 }
 

@@ -30,15 +30,15 @@ func Parse(text []byte) (*model.Vocab, error) {
 		}
 		code, number, ok := bytes.Cut(line, []byte{' '})
 		if !ok {
-			return nil, fmt.Errorf("line %d: found %q, want a token in base64, a blank and its rank", n, clip(line))
+			return nil, fmt.Errorf("line %d: found %q, expected a base64 token, a space and its rank", n, clip(line))
 		}
 		var err error
 		if buf, err = base64.StdEncoding.AppendDecode(buf[:0], code); err != nil || len(buf) == 0 {
-			return nil, fmt.Errorf("line %d: token %q is no base64", n, clip(code))
+			return nil, fmt.Errorf("line %d: token %q is not base64", n, clip(code))
 		}
 		rank, err := strconv.ParseUint(string(number), 10, 32)
 		if err != nil || rank >= maxRank {
-			return nil, fmt.Errorf("line %d: rank %q is no number below %d", n, clip(number), maxRank)
+			return nil, fmt.Errorf("line %d: rank %q is not a number below %d", n, clip(number), maxRank)
 		}
 		v.Add(buf, int32(rank))
 		if err := model.FitTokens(v.Len()); err != nil {
@@ -73,7 +73,7 @@ func Pack(v *model.Vocab) ([]byte, error) {
 	for i := range v.Len() {
 		text, rank := v.Entry(i)
 		if int(rank) != i {
-			return nil, fmt.Errorf("rank %d stands at place %d: only lists without gaps can be packed", rank, i)
+			return nil, fmt.Errorf("rank %d is at position %d: only lists without gaps can be packed", rank, i)
 		}
 		lengths = binary.AppendUvarint(lengths, uint64(len(text)))
 		all = append(all, text...)
@@ -98,20 +98,20 @@ func Unpack(packed []byte) (*model.Vocab, error) {
 	}
 	count, w := binary.Uvarint(raw)
 	if w <= 0 || count > uint64(len(raw)) {
-		return nil, fmt.Errorf("packed rank list: %d bytes hold no count of tokens", len(raw))
+		return nil, fmt.Errorf("packed rank list: %d bytes are too short for the number of tokens", len(raw))
 	}
 	lengths, size := raw[w:], 0
 	for range count {
 		n, w := binary.Uvarint(lengths)
 		if w <= 0 || n > uint64(len(raw)) {
-			return nil, fmt.Errorf("packed rank list: the list of lengths is cut")
+			return nil, fmt.Errorf("packed rank list: the list of lengths is incomplete")
 		}
 		lengths = lengths[w:]
 		size += int(n)
 	}
 	all := lengths
 	if size != len(all) {
-		return nil, fmt.Errorf("packed rank list: %d bytes of tokens, the lengths say %d", len(all), size)
+		return nil, fmt.Errorf("packed rank list: it has %d bytes of tokens, but the lengths add up to %d", len(all), size)
 	}
 	v := model.NewVocab(int(count), size)
 	lengths = raw[w:]

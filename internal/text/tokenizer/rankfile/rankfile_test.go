@@ -23,7 +23,7 @@ func TestPackGivesTheListBack(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for list, says := range map[string]string{
-		"": "empty", "YQ==\n": "line 1", "YQ== 0\nx y z\n": "line 2", "!! 0\n": "no base64", "YQ== -1\n": "no number", "YQ== 99999999\n": "below",
+		"": "empty", "YQ==\n": "line 1", "YQ== 0\nx y z\n": "line 2", "!! 0\n": "not base64", "YQ== -1\n": "not a number", "YQ== 99999999\n": "below",
 	} {
 		if _, err := Parse([]byte(list)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: error %v, want %q", list, err, says)

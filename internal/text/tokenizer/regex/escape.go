@@ -60,7 +60,7 @@ func (p *parser) class() (*class, error) {
 	case c == '0':
 		return one(0), nil
 	case c >= '1' && c <= '9' || c == 'k' || c == 'g':
-		return nil, p.fail("back references are not known")
+		return nil, p.fail("back references are not supported")
 	case c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z':
 		return nil, p.fail(`the escape \%c is not known`, c)
 	default:
@@ -85,7 +85,7 @@ func (p *parser) hex(digits int) (*class, error) {
 	}
 	v, err := strconv.ParseUint(strings.TrimSpace(text), 16, 32)
 	if err != nil || v > 0x10FFFF {
-		return nil, p.fail("%q is no code point", text)
+		return nil, p.fail("%q is not a code point", text)
 	}
 	return one(rune(v)), nil
 }
@@ -123,7 +123,7 @@ func (p *parser) bracket() (*class, error) {
 			name, neg := strings.CutPrefix(p.src[p.pos+2:p.pos+end], "^")
 			set := posix[name]
 			if set == nil {
-				return nil, p.fail("bracket name %q is not known", name)
+				return nil, p.fail("unknown bracket name %q", name)
 			}
 			p.pos += end + 2
 			if neg {

@@ -134,7 +134,7 @@ func (p *parser) repeated() (*node, error) {
 			break
 		}
 		if lo > maxCount || hi > maxCount || hi != unlimited && lo > hi {
-			return nil, p.fail("repeat {%d,%d}: want ascending counts up to %d", lo, hi, maxCount)
+			return nil, p.fail("repeat {%d,%d}: the counts must ascend and be at most %d", lo, hi, maxCount)
 		}
 		r := &node{op: opRepeat, subs: []*node{n}, min: lo, max: hi}
 		switch {
@@ -281,10 +281,10 @@ func (p *parser) flags() error {
 			p.dot = on
 		case 'u', 'x':
 			if p.src[p.pos] == 'x' && on {
-				return p.fail("flag x is not known; known are i, m, s, u")
+				return p.fail("flag x is not supported; allowed are i, m, s, u")
 			}
 		default:
-			return p.fail("flag %q is not known; known are i, m, s, u", p.src[p.pos])
+			return p.fail("flag %q is not supported; allowed are i, m, s, u", p.src[p.pos])
 		}
 	}
 	return nil
@@ -322,7 +322,7 @@ func (p *parser) property(neg bool) (*class, error) {
 		c.neg = !neg
 	default:
 		if c.ranges = cc.Script(name); c.ranges == nil {
-			return nil, p.fail("property %q is not known: want a general category or a script", name)
+			return nil, p.fail("unknown property %q; allowed are general categories and scripts", name)
 		}
 	}
 	return c, nil

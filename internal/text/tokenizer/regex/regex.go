@@ -49,12 +49,12 @@ const (
 // Compile compiles a pattern. Unsupported syntax is an error that names it.
 func Compile(pattern string) (*Regexp, error) {
 	if len(pattern) > maxPattern {
-		return nil, fmt.Errorf("pattern of %d bytes: at most %d are allowed", len(pattern), maxPattern)
+		return nil, fmt.Errorf("the pattern has %d bytes; at most %d are allowed", len(pattern), maxPattern)
 	}
 	p := &parser{src: pattern}
 	n, err := p.alternation()
 	if err == nil && p.more() {
-		err = p.fail("a closing bracket too many")
+		err = p.fail("there is one closing bracket too many")
 	}
 	if err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func TestFind(t *testing.T) {
 func TestCompileRefuses(t *testing.T) {
 	for pattern, says := range map[string]string{
 		`(a`: "not closed", `a)`: "too many", `[a`: "not closed", `*a`: "nothing to repeat", `\p{Klingon}`: `"Klingon"`, `(a)\1`: "back references",
-		`\q`: "not known", `a{5,2}`: "ascending", `[z-a]`: "below its first", `(?z)a`: "flag", `a\`: "backslash", `\x{zz}`: "no code point",
+		`\q`: "not known", `a{5,2}`: "must ascend", `[z-a]`: "below its first", `(?z)a`: "flag", `a\`: "backslash", `\x{zz}`: "not a code point",
 		strings.Repeat("(", 200) + strings.Repeat(")", 200): "nested", `((a{1000}){1000}){1000}`: "instructions",
 	} {
 		if _, err := Compile(pattern); err == nil || !strings.Contains(err.Error(), says) {

@@ -108,7 +108,7 @@ type unusedError struct {
 func unused(id int, text string) error { return unusedError{id, text} }
 
 func (e unusedError) Error() string {
-	return "SentencePiece model: piece " + e.text + " is of the kind 5 (unused), which is not known for BPE; use a tokenizer.json"
+	return "SentencePiece model: piece " + e.text + " has the type 5 (unused), which is not supported for BPE; use a tokenizer.json"
 }
 
 // textNormalizer does the library's preparation of a text: the character map, extra spaces, the leading space, marks for spaces. It does not change

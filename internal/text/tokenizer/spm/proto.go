@@ -88,13 +88,13 @@ func Parse(b []byte) (*Model, error) {
 		return nil, fmt.Errorf("SentencePiece model: %w", err)
 	}
 	if len(m.Pieces) == 0 {
-		return nil, fmt.Errorf("SentencePiece model: no pieces: this is no SentencePiece file")
+		return nil, fmt.Errorf("SentencePiece model: it has no pieces, so this is not a SentencePiece file")
 	}
 	if m.kind != typeUnigram && m.kind != typeBPE {
-		return nil, fmt.Errorf("SentencePiece model: model_type %d is not known: want 1 (Unigram) or 2 (BPE)", m.kind)
+		return nil, fmt.Errorf("SentencePiece model: model_type %d is not supported; allowed are 1 (Unigram) and 2 (BPE)", m.kind)
 	}
 	if m.suffix {
-		return nil, fmt.Errorf("SentencePiece model: treat_whitespace_as_suffix is not known")
+		return nil, fmt.Errorf("SentencePiece model: treat_whitespace_as_suffix is not supported")
 	}
 	return m, nil
 }
@@ -162,7 +162,7 @@ func fields(b []byte, f func(n int, v value) error) error {
 	for len(b) > 0 {
 		key, w := binary.Uvarint(b)
 		if w <= 0 {
-			return fmt.Errorf("protobuf: a field's key is cut")
+			return fmt.Errorf("protobuf: a field's key is incomplete")
 		}
 		b = b[w:]
 		var v value
@@ -176,7 +176,7 @@ func fields(b []byte, f func(n int, v value) error) error {
 		case 2:
 			n, k := binary.Uvarint(b)
 			if k <= 0 || n > uint64(len(b)-k) {
-				return fmt.Errorf("protobuf: field %d is cut", key>>3)
+				return fmt.Errorf("protobuf: field %d is incomplete", key>>3)
 			}
 			v.bytes, w = b[k:k+int(n)], k+int(n)
 		case 5:
@@ -187,7 +187,7 @@ func fields(b []byte, f func(n int, v value) error) error {
 			return fmt.Errorf("protobuf: field %d has the wire type %d", key>>3, key&7)
 		}
 		if w <= 0 || w > len(b) {
-			return fmt.Errorf("protobuf: field %d is cut", key>>3)
+			return fmt.Errorf("protobuf: field %d is incomplete", key>>3)
 		}
 		b = b[w:]
 		if err := f(int(key>>3), v); err != nil {

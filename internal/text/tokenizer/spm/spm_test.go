@@ -64,7 +64,7 @@ func TestEncode(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for says, b := range map[string][]byte{
-		"no pieces": nil, "model_type 4": file(4, pieces...), "cut": {0x0A, 0x7F}, "wire type": {0x0F},
+		"no pieces": nil, "model_type 4": file(4, pieces...), "incomplete": {0x0A, 0x7F}, "wire type": {0x0F},
 	} {
 		if _, err := Parse(b); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("error %v, want %q", err, says)

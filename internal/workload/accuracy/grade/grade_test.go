@@ -130,7 +130,7 @@ func TestRules(t *testing.T) {
 		{"lighteval_gsm8k", "#### 5\n#### 6", "x #### 6", false, false},
 		{"lighteval_gsm8k", "10-72", "x #### 72", true, true},
 		{"lighteval_gsm8k", "none", "x #### 72", false, true},
-		{"lighteval_gsm8k", "5", "no number", false, true},
+		{"lighteval_gsm8k", "5", "not a number", false, true},
 	} {
 		g, err := Find(c.grader)
 		if err != nil {
