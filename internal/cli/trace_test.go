@@ -166,8 +166,8 @@ func TestValidateCounts(t *testing.T) {
 	lines := record("warmup", "null") + record("profiling", "null") + record("profiling", "null") + record("profiling", `{"code":500}`)
 	for summary, want := range map[string]string{
 		`{"request_count":{"avg":2},"error_request_count":{"avg":1}}`: "",
-		`{"request_count":{"avg":3},"error_request_count":{"avg":1}}`: "request_count is 3, profile_export.jsonl holds 2",
-		`{"request_count":{"avg":2}}`:                                 "error_request_count is 0, profile_export.jsonl holds 1",
+		`{"request_count":{"avg":3},"error_request_count":{"avg":1}}`: "request_count is 3, but profile_export.jsonl has 2",
+		`{"request_count":{"avg":2}}`:                                 "error_request_count is 0, but profile_export.jsonl has 1",
 		`{}`:                                                          "",
 	} {
 		status, out, _ := say(t, map[string]string{"profile_export_aiperf.json": summary, "profile_export.jsonl": lines}, "validate artifacts .")

@@ -131,7 +131,7 @@ func TestBadExporters(t *testing.T) {
 	if !strings.Contains(errs.String(), "server metrics are incomplete: ") {
 		t.Errorf("the report does not say what was lost: %s", errs.String())
 	}
-	if n := strings.Count(errs.String(), "is asked no more"); n != 3 { // the two, and the server itself, which answers everything with a stream of tokens
+	if n := strings.Count(errs.String(), "is no longer read"); n != 3 { // the two, and the server itself, which answers everything with a stream of tokens
 		t.Errorf("%d exporters were given up: %s", n, errs.String())
 	}
 }
