@@ -81,7 +81,11 @@ func (o *runResources) startAPI(ctx context.Context, cfg *config.Benchmark, opts
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", cfg.As("runtime.api_port"), address, err)
 	}
-	say.printAddress("API of this run", server.URL()+"/api/progress", guard)
+	address, withToken := server.URL()+"/api/progress", ""
+	if guard.Token == processToken() {
+		withToken = guard.Address(address)
+	}
+	say.printAddress("API of this run", address, withToken)
 	t.failed = server.Failed
 	o.api = t
 	o.untilEnd.opened(func() error {

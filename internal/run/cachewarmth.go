@@ -2,7 +2,6 @@ package run
 
 import (
 	"encoding/json"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,18 +13,15 @@ import (
 	"aiperf/internal/report/runfiles"
 	"aiperf/internal/run/results"
 	"aiperf/internal/sim/mockserver"
-	"aiperf/internal/telemetry/servermetrics"
 )
 
-const (
-	otherTraffic = 0.25 // largest relative difference between the prompt tokens of the server and of the run; above it, other clients used the server
-	maxSiblings  = 50   // largest number of neighbouring directories that are searched
-)
+// maxSiblings is the largest number of neighbouring directories that are searched.
+const maxSiblings = 50
 
 // newPrefixes makes the collector of prompts. The telemetry must start before the first request.
 func (o *runResources) newPrefixes() *metric.Prefixes {
 	return metric.NewPrefixes(func() bool {
-		return o.exporters != nil && o.exporters.servers != nil && o.exporters.servers.CountsCache()
+		return o.exporters.countsCache()
 	})
 }
 
@@ -43,28 +39,6 @@ func (o *runResources) cacheUse(cfg *config.Benchmark, opts *Options, window met
 		u = metric.CacheUse{EarlierRun: earlierRun(cfg, opts)}
 	}
 	return u
-}
-
-// cacheCounters adds the hit share of the server's counters to u, if they count about as many prompt tokens as the run sent. The share replaces that
-// of usage where the answers have none; otherwise both are kept. Where workers transfer prompts to each other, usage counts these as cached, so the
-// expected maximum becomes 100 %.
-func (w *exporterCollection) cacheCounters(u *metric.CacheUse, tokens float64, window metric.Window) {
-	if w.servers == nil {
-		return
-	}
-	l, ok := w.servers.CacheLookups(servermetrics.Window{From: window.From, To: window.To})
-	if l.Transferred > 0 {
-		u.CacheExpectedMax = 100
-	}
-	if !ok || l.Asked <= 0 || math.Abs(l.Asked/tokens-1) > otherTraffic {
-		return
-	}
-	share := 100 * min(1, l.Found/l.Asked)
-	if u.CacheSource == "" {
-		u.CacheSource, u.CacheReported = l.Name, share
-	} else {
-		u.CacheCounter, u.CacheCounted = l.Name, share
-	}
 }
 
 // earlierRun returns a neighbouring directory whose run sent the same prompts to the same servers. It returns "" if there is none, or if the run uses

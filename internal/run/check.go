@@ -29,7 +29,7 @@ type Forecast struct {
 // the limits of this machine. It writes no file and sends nothing. Warnings go to the same place as those of the run.
 func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*Forecast, error) {
 	opts.Progress = 0
-	say := newReporter(ctx, cfg.Logging.Level, &opts, cfg)
+	say := newReporter(ctx, &opts, cfg)
 	r, err := resolve(ctx, cfg, seed, opts.Version, say)
 	if err != nil {
 		return nil, err

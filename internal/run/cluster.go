@@ -10,13 +10,13 @@ import (
 
 // inCluster looks for metrics pages in the Kubernetes cluster that the run is in. An error only means that these pages are not collected.
 func (w *exporterCollection) inCluster(ctx context.Context) []string {
-	d := &w.cfg.ServerMetrics.Discovery
+	d := &w.config.ServerMetrics.Discovery
 	inside := pods.Inside(os.Getenv)
 	switch {
 	case d.Mode == "disabled" || d.Mode == "auto" && !inside:
 		return nil
 	case !inside:
-		w.say.warn(w.cfg.As("server_metrics.discovery") + ": this run is not in a Kubernetes cluster; there is nothing to discover")
+		w.say.warn(w.config.As("server_metrics.discovery") + ": this run is not in a Kubernetes cluster; there is nothing to discover")
 		return nil
 	}
 	found, err := pods.Find(ctx, pods.Options{Namespace: d.Namespace, Selector: d.LabelSelector, Timeout: d.Timeout.Duration(), Getenv: os.Getenv})

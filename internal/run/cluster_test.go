@@ -1,7 +1,6 @@
 package run
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -21,7 +20,7 @@ func TestInCluster(t *testing.T) {
 		b := &config.Default().Benchmark
 		b.ServerMetrics.Discovery.Mode = c.mode
 		var errs locked
-		w := &exporterCollection{cfg: b, say: newReporter(context.Background(), "INFO", &Options{Err: &errs}, b)}
+		w := newExporterCollection(exporterOptions{config: b, say: newMessageReporter(reporterOptions{level: "INFO", err: &errs})})
 		if found := w.inCluster(t.Context()); found != nil || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.String() != "" {
 			t.Errorf("%s at %q: %q, said %q, want %q", c.mode, c.host, found, errs.String(), c.want)
 		}

@@ -5,15 +5,14 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"time"
-
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/workload/dataset"
 )
+
+// levelTrace is the level below DEBUG, at which the log also says how answers were read.
+const levelTrace = slog.LevelDebug - 4
 
 // levels maps the names of --log-level.
 var levels = map[string]slog.Level{
-	"TRACE": slog.LevelDebug - 4, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo + 2,
+	"TRACE": levelTrace, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo + 2,
 	"WARNING": slog.LevelWarn, "SUCCESS": slog.LevelWarn + 1, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError + 4,
 }
 
@@ -51,30 +50,4 @@ func (e *logBuffer) openFile(file io.Writer) {
 	e.file = file
 	_, _ = file.Write(e.waiting.Bytes())
 	e.waiting.Reset()
-}
-
-// logDataset logs the size and origin of the dataset.
-func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
-	f := data.Info()
-	if _, grows := data.(dataset.OpenEnded); grows {
-		log.Info("dataset", "type", f.Type, "path", path, "conversations", "read as they are needed")
-		return
-	}
-	log.Info("dataset", "type", f.Type, "path", path, "conversations", dataset.All(data), "turns", f.Turns)
-}
-
-// logVerdict logs how the run ended.
-func logVerdict(log *slog.Logger, run *metric.Run) {
-	s := run.Profiling
-	about := []any{"valid", s.Valid, "failed", s.Failed, "cut", s.Cut, "seconds", run.End.Sub(run.Start).Round(time.Millisecond).Seconds()}
-	if run.IncompleteReason != "" {
-		about = append(about, "incomplete", run.IncompleteReason)
-	}
-	log.Info("run complete", about...)
-	if v := run.Validity; v != nil {
-		log.Info("verdict", "verdict", string(v.Verdict), "reason", v.Reason)
-	}
-	for _, f := range run.Files {
-		log.Info("file", "kind", f.Kind, "path", f.Path)
-	}
 }

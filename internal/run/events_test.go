@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"strings"
 	"testing"
-
-	"aiperf/internal/config"
 )
 
 // logged is the error stream and the log file of a run at a level that says and does a few things before and after the file is there.
 func logged(t *testing.T, level string) (screen, file string) {
 	t.Helper()
 	var err, log bytes.Buffer
-	say := newReporter(t.Context(), level, &Options{Err: &err, Notes: []string{"a note before"}, Warnings: []string{"a warning before"}}, new(config.Benchmark))
+	say := newMessageReporter(reporterOptions{level: level, err: &err, notes: []string{"a note before"}, warnings: []string{"a warning before"}})
 	say.warn("an early warning")
 	say.openFile(&log, "a.log")
 	say.note("a %s", "note")

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/sim/mockserver"
@@ -28,18 +29,29 @@ import (
 // exporterCollection is the component that reads exporters during the run: those of GPUs and those of the servers. It never waits for the load. The
 // load waits for it only before a phase begins, for at most boundaryTime.
 type exporterCollection struct {
-	cfg     *config.Benchmark
-	opts    *Options
-	urls    []string // of the servers
-	layout  artifact.Layout
-	say     *reporter
+	exporterOptions
 	client  *telemetry.Client
 	gpu     *gpu.Collector           // nil = not collected
 	servers *servermetrics.Collector // nil = not collected
 	network *network.Probes          // nil = not collected
 	machine *machine.Watcher         // nil = this system does not provide the figures
-	seconds *timeline.Timeline
 	files   []*artifact.Lines
+}
+
+// exporterOptions says what is read and where the readings go.
+type exporterOptions struct {
+	config  *config.Benchmark
+	version string // of this program
+	secrets *redact.Secrets
+	urls    []string // of the servers
+	layout  artifact.Layout
+	seconds *timeline.Timeline
+	say     *messageReporter
+}
+
+// newExporterCollection returns a component that reads nothing before its start.
+func newExporterCollection(o exporterOptions) *exporterCollection {
+	return &exporterCollection{exporterOptions: o}
 }
 
 // Time limits for readings that the run waits for.
@@ -51,7 +63,7 @@ const (
 
 // Start implements component: it looks for exporters and reads each of them once.
 func (w *exporterCollection) Start(ctx context.Context) error {
-	b := w.cfg
+	b := w.config
 	w.machine = machine.Start(w.lines(w.layout.ClientMachine()))
 	if n := &b.NetworkLatency; n.Enabled && n.MeanMs == nil {
 		tuning := b.Environment.Network
@@ -64,7 +76,7 @@ func (w *exporterCollection) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w.client = telemetry.NewClient("aiperf/"+w.opts.Version, secure)
+	w.client = telemetry.NewClient("aiperf/"+w.version, secure)
 	var both sync.WaitGroup
 	if b.GPUTelemetry.Enabled {
 		open, err := w.gpuCollector(ctx)
@@ -95,14 +107,14 @@ func (w *exporterCollection) Start(ctx context.Context) error {
 // secure returns the TLS configuration for exporters: that of the requests for the servers of the run, and the same without client credentials for
 // other hosts.
 func (w *exporterCollection) secure() (func(address string) *tls.Config, error) {
-	o := Connections(w.cfg, nil)
+	o := Connections(w.config, nil)
 	own, err := o.SideTLS(true)
 	if err != nil {
-		return nil, spellSetting(w.cfg, err)
+		return nil, spellSetting(w.config, err)
 	}
 	other, err := o.SideTLS(false)
 	if err != nil {
-		return nil, spellSetting(w.cfg, err)
+		return nil, spellSetting(w.config, err)
 	}
 	servers := map[string]bool{}
 	for _, raw := range w.urls {
@@ -128,7 +140,7 @@ const (
 
 // gpuCollector creates the collector of GPU figures. The returned function looks for exporters; the collector of this machine is already open.
 func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err error) {
-	b, tuning := w.cfg, w.cfg.Environment.GPU
+	b, tuning := w.config, w.config.Environment.GPU
 	o := gpu.Options{
 		Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Defaults: slices.Concat(tuning.DefaultDCGMEndpoints, w.simulatedGPUs()),
 		Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(),
@@ -161,7 +173,7 @@ func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err
 
 // simulatedGPUs returns the exporters of the simulated servers that have GPUs.
 func (w *exporterCollection) simulatedGPUs() (list []string) {
-	for i, asked := range w.cfg.Endpoint.URLs {
+	for i, asked := range w.config.Endpoint.URLs {
 		u, err := url.Parse(asked)
 		if err != nil || !strings.HasPrefix(asked, mockserver.Scheme) {
 			continue
@@ -187,7 +199,7 @@ func (w *exporterCollection) elsewhere() bool {
 
 // customFields reads the file of additional GPU figures, if there is one.
 func (w *exporterCollection) customFields() ([]gpu.Field, error) {
-	path := w.cfg.GPUTelemetry.MetricsFile
+	path := w.config.GPUTelemetry.MetricsFile
 	if path == "" {
 		return nil, nil
 	}
@@ -214,14 +226,14 @@ func (w *exporterCollection) httpServers() (list []string) {
 }
 
 func (w *exporterCollection) format(name string) bool {
-	return slices.Contains(w.cfg.ServerMetrics.Formats, name)
+	return slices.Contains(w.config.ServerMetrics.Formats, name)
 }
 
 // lines returns the writer of a file of lines.
 func (w *exporterCollection) lines(path string) func([]byte) {
 	file := artifact.NewLines(path)
 	w.files = append(w.files, file)
-	return func(line []byte) { file.Write(w.opts.Secrets.JSON(line)) }
+	return func(line []byte) { file.Write(w.secrets.JSON(line)) }
 }
 
 // watches returns the watches that read an exporter.
@@ -293,10 +305,10 @@ func (w *exporterCollection) finish(ctx context.Context) {
 	if w.servers == nil {
 		return
 	}
-	if flush := w.cfg.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() {
+	if flush := w.config.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() {
 		w.readLateCounts(ctx, flush)
 	}
-	w.servers.Once(ctx, w.cfg.Environment.Server.ScrapeTimeout.Duration())
+	w.servers.Once(ctx, w.config.Environment.Server.ScrapeTimeout.Duration())
 	w.servers.Stop()
 }
 
@@ -325,12 +337,12 @@ func (w *exporterCollection) readLateCounts(ctx context.Context, flush time.Dura
 
 // simulated reports whether all servers are simulated.
 func (w *exporterCollection) simulated() bool {
-	for _, u := range w.cfg.Endpoint.URLs {
+	for _, u := range w.config.Endpoint.URLs {
 		if !strings.HasPrefix(u, mockserver.Scheme) {
 			return false
 		}
 	}
-	return len(w.cfg.ServerMetrics.URLs) == 0
+	return len(w.config.ServerMetrics.URLs) == 0
 }
 
 // Stop implements component.

@@ -2,6 +2,8 @@
 
 package run
 
-import "syscall"
+import (
+	"syscall"
+)
 
 func ownGroup() *syscall.SysProcAttr { return nil }

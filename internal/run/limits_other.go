@@ -2,7 +2,9 @@
 
 package run
 
-import "time"
+import (
+	"time"
+)
 
 func openFileLimit() int { return 0 }
 

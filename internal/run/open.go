@@ -92,7 +92,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"files", func() error { return o.replaceFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
-			o.exporters = &exporterCollection{cfg: cfg, opts: opts, urls: o.urls, layout: o.layout, say: say, seconds: o.seconds}
+			o.exporters = newExporterCollection(exporterOptions{config: cfg, version: opts.Version, secrets: opts.Secrets, urls: o.urls, layout: o.layout, say: say.messageReporter, seconds: o.seconds})
 			return nil
 		}},
 		{"load", func() (err error) {

@@ -2,7 +2,10 @@ package run
 
 import (
 	"log/slog"
+	"time"
 
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
 )
 
@@ -21,4 +24,30 @@ func (l phaseLog) PhaseStart(p *load.PhaseInfo) {
 func (l phaseLog) PhaseEnd(f *load.PhaseStats) {
 	l.log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
 		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
+}
+
+// logDataset logs the size and origin of the dataset.
+func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
+	f := data.Info()
+	if _, grows := data.(dataset.OpenEnded); grows {
+		log.Info("dataset", "type", f.Type, "path", path, "conversations", "read as they are needed")
+		return
+	}
+	log.Info("dataset", "type", f.Type, "path", path, "conversations", dataset.All(data), "turns", f.Turns)
+}
+
+// logVerdict logs how the run ended.
+func logVerdict(log *slog.Logger, run *metric.Run) {
+	s := run.Profiling
+	about := []any{"valid", s.Valid, "failed", s.Failed, "cut", s.Cut, "seconds", run.End.Sub(run.Start).Round(time.Millisecond).Seconds()}
+	if run.IncompleteReason != "" {
+		about = append(about, "incomplete", run.IncompleteReason)
+	}
+	log.Info("run complete", about...)
+	if v := run.Validity; v != nil {
+		log.Info("verdict", "verdict", string(v.Verdict), "reason", v.Reason)
+	}
+	for _, f := range run.Files {
+		log.Info("file", "kind", f.Kind, "path", f.Path)
+	}
 }

@@ -43,25 +43,27 @@ type progress struct {
 	plain     *ui.PlainReporter
 	columns   int             // of the live line
 	paint     *termdraw.Paint // of the live line
-	say       *reporter
+	view *liveView
+	say *messageReporter
 	stop      chan struct{}
 	done      chan struct{}
 }
 
-func newProgress(cfg *config.Benchmark, opts *Options, say *reporter) *progress {
-	p := &progress{snapshots: newSnapshotter(say.view), columns: max(opts.Progress, 20), paint: opts.Paint, say: say, stop: make(chan struct{}), done: make(chan struct{})}
+// newProgress makes the component. columns is the width of the live line; a nil paint draws it without colours.
+func newProgress(cfg *config.Benchmark, columns int, paint *termdraw.Paint, view *liveView, say *messageReporter) *progress {
+	p := &progress{snapshots: newSnapshotter(view), columns: max(columns, 20), paint: paint, view: view, say: say, stop: make(chan struct{}), done: make(chan struct{})}
 	if p.paint == nil {
 		p.paint = termdraw.NewPaint(false, false, false)
 	}
-	drawn := say.screen != nil || say.view.shown != nil
-	p.plain = &ui.PlainReporter{Pause: statsPause(cfg, say.view.shown != nil), Say: func(text string) {
+	drawn := say.screen != nil || view.shown != nil
+	p.plain = &ui.PlainReporter{Pause: statsPause(cfg, view.shown != nil), Say: func(text string) {
 		if drawn {
 			say.log.Info(text)
 		} else {
 			say.note("%s", text)
 		}
 	}, Warn: func(text string) {
-		if say.view.shown != nil { // the dashboard shows the progress
+		if view.shown != nil { // the dashboard shows the progress
 			say.log.Warn(text)
 		} else {
 			say.warn(text)

@@ -51,7 +51,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if opts.Dashboard != nil {
 		opts.Progress = 0
 	}
-	say := newReporter(ctx, cfg.Logging.Level, &opts, cfg)
+	say := newReporter(ctx, &opts, cfg)
 	if opts.Dashboard != nil {
 		if err := say.view.show(opts.Dashboard, cfg.Artifacts.Dir); err != nil {
 			say.warn("the dashboard cannot be displayed: " + err.Error())
@@ -129,7 +129,7 @@ func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, 
 		m,
 		say.view,
 		admission{gate: o.gate, put: o.results.Put, meter: m, executor: o.executor},
-		newProgress(cfg, opts, say),
+		newProgress(cfg, opts.Progress, opts.Paint, say.view, say.messageReporter),
 		phaseLog{log: say.log},
 		newWatcherComponent(opts.Watch, o.load),
 	}

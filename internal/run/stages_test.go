@@ -18,7 +18,7 @@ func TestAStageThatRefusesIsTheLast(t *testing.T) {
 		return stage{name, func() error { ran = append(ran, name); return err }}
 	}
 	refused := errors.New("refused")
-	if err := runStages(newReporter(t.Context(), "INFO", &Options{}, new(config.Benchmark)), []stage{one("a", nil), one("b", refused), one("c", nil)}); !errors.Is(err, refused) || !slices.Equal(ran, []string{"a", "b"}) {
+	if err := runStages(newReporter(t.Context(), &Options{}, new(config.Benchmark)), []stage{one("a", nil), one("b", refused), one("c", nil)}); !errors.Is(err, refused) || !slices.Equal(ran, []string{"a", "b"}) {
 		t.Errorf("%v after %v", err, ran)
 	}
 }

@@ -11,9 +11,9 @@ import (
 
 // observers returns what receives every finished request during the run: the live figures, and at level DEBUG the log.
 func observers(ctx context.Context, log *slog.Logger, shown *liveView) []pipeline.Observer {
-	list := []pipeline.Observer{liveFigures{shown}}
+	list := []pipeline.Observer{shown}
 	if log.Enabled(ctx, slog.LevelDebug) {
-		list = append(list, requestLog{log: log, trace: log.Enabled(ctx, levels["TRACE"])})
+		list = append(list, requestLog{log: log, trace: log.Enabled(ctx, levelTrace)})
 	}
 	return list
 }
@@ -46,15 +46,4 @@ func (l requestLog) Observe(row *metric.Row) {
 		about = append(about, "url", m.URLIndex, "gaps", len(row.Gaps), "reads", row.Reads, "read_delay_ns", row.ReadDelay, "coalesced", row.SharedReads)
 	}
 	l.log.Debug("request", about...)
-}
-
-// liveFigures updates the figures of answers in the live view.
-type liveFigures struct{ *liveView }
-
-// Observe implements pipeline.Observer.
-func (f liveFigures) Observe(row *metric.Row) {
-	f.running.Add(row)
-	if row.Class == metric.Failed {
-		f.failed(row)
-	}
 }

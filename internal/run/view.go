@@ -214,3 +214,11 @@ func figuresOf(s *metric.Summary) *liveview.Figures {
 		ITL: one("inter_token_latency"), Latency: one("request_latency"), Errors: one("request_error_rate"),
 	}
 }
+
+// Observe implements pipeline.Observer: it updates the figures of answers.
+func (v *liveView) Observe(row *metric.Row) {
+	v.running.Add(row)
+	if row.Class == metric.Failed {
+		v.failed(row)
+	}
+}

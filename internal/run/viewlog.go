@@ -142,3 +142,6 @@ func (t teeHandler) WithGroup(name string) slog.Handler {
 	t.Handler = t.Handler.WithGroup(name)
 	return t
 }
+
+// logHandler returns a handler of the log that also passes its lines to the view.
+func (v *liveView) logHandler(h slog.Handler) slog.Handler { return teeHandler{Handler: h, view: v} }

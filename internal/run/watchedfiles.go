@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
@@ -23,13 +24,13 @@ func (w *exporterCollection) gpuFigures(window metric.Window) *metric.GPUTelemet
 
 // withLastReading returns a window extended by the time for the last reading of GPUs.
 func (w *exporterCollection) withLastReading(window metric.Window) metric.Window {
-	window.To += int64(w.cfg.Environment.GPU.FinalScrapeGraceNs)
+	window.To += int64(w.config.Environment.GPU.FinalScrapeGraceNs)
 	return window
 }
 
 // roundTrip returns the network round trip in ns: the one that the user gave, or the mean of the probes; 0 = neither.
 func (w *exporterCollection) roundTrip() float64 {
-	if ms := w.cfg.NetworkLatency.MeanMs; ms != nil {
+	if ms := w.config.NetworkLatency.MeanMs; ms != nil {
 		return *ms * 1e6
 	}
 	if w.network == nil {
@@ -129,7 +130,7 @@ func (w *exporterCollection) phaseServers(h *servermetrics.Head, p *results.Phas
 
 // slice returns the length of a time slice in seconds; 0 = no slices.
 func (w *exporterCollection) slice() float64 {
-	if d := w.cfg.Artifacts.SliceDuration; d != nil {
+	if d := w.config.Artifacts.SliceDuration; d != nil {
 		return float64(*d)
 	}
 	return 0
@@ -162,12 +163,12 @@ func (w *exporterCollection) fileHead(run *metric.Run) *servermetrics.Head {
 	}
 	h := &servermetrics.Head{
 		Version: run.Version, BenchmarkID: run.BenchmarkID, Start: artifact.LocalTime(run.Start), End: artifact.LocalTime(run.End),
-		InputConfig: run.InputConfig, Models: w.cfg.Models.Names(),
+		InputConfig: run.InputConfig, Models: w.config.Models.Names(),
 	}
 	if !run.End.IsZero() {
 		h.Window = servermetrics.Window{From: run.Start.UnixNano(), To: run.End.UnixNano()}
 	}
-	if p := w.cfg.Profiling(); p != nil {
+	if p := w.config.Profiling(); p != nil {
 		h.Concurrency, h.RequestRate = config.Value(p.Concurrency), config.Value(p.Rate)
 	}
 	w.servers.Complete(h)
@@ -191,15 +192,15 @@ func (w *exporterCollection) write(run *metric.Run, h *servermetrics.Head, phase
 	}{
 		{"csv", "Server Metrics CSV Export", func(h *servermetrics.Head) ([]byte, error) {
 			text, err := results.CSV(h)
-			return []byte(w.opts.Secrets.Values(string(text))), err
+			return []byte(w.secrets.Values(string(text))), err
 		}},
 		{"json", "Server Metrics JSON Export", func(h *servermetrics.Head) ([]byte, error) {
 			text, err := results.JSON(h)
-			return w.opts.Secrets.JSON(text), err
+			return w.secrets.JSON(text), err
 		}},
 		{"parquet", "Server Metrics Parquet Export", func(h *servermetrics.Head) ([]byte, error) {
 			var b bytes.Buffer
-			err := w.servers.Parquet(&b, h, w.opts.Secrets.Values)
+			err := w.servers.Parquet(&b, h, w.secrets.Values)
 			return b.Bytes(), err
 		}},
 	} {
@@ -216,4 +217,34 @@ func (w *exporterCollection) write(run *metric.Run, h *servermetrics.Head, phase
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// otherTraffic is the largest relative difference between the prompt tokens of the server and of the run; above it, other clients used the server.
+const otherTraffic = 0.25
+
+// countsCache reports whether the servers count lookups in their prefix caches.
+func (w *exporterCollection) countsCache() bool {
+	return w != nil && w.servers != nil && w.servers.CountsCache()
+}
+
+// cacheCounters adds the hit share of the server's counters to u, if they count about as many prompt tokens as the run sent. The share replaces that
+// of usage where the answers have none; otherwise both are kept. Where workers transfer prompts to each other, usage counts these as cached, so the
+// expected maximum becomes 100 %.
+func (w *exporterCollection) cacheCounters(u *metric.CacheUse, tokens float64, window metric.Window) {
+	if w.servers == nil {
+		return
+	}
+	l, ok := w.servers.CacheLookups(servermetrics.Window{From: window.From, To: window.To})
+	if l.Transferred > 0 {
+		u.CacheExpectedMax = 100
+	}
+	if !ok || l.Asked <= 0 || math.Abs(l.Asked/tokens-1) > otherTraffic {
+		return
+	}
+	share := 100 * min(1, l.Found/l.Asked)
+	if u.CacheSource == "" {
+		u.CacheSource, u.CacheReported = l.Name, share
+	} else {
+		u.CacheCounter, u.CacheCounted = l.Name, share
+	}
 }
