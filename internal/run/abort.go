@@ -11,7 +11,6 @@ import (
 
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/modellist"
@@ -39,19 +38,17 @@ const (
 // checkHopeless looks at the result of the probe and returns a HopelessError if the run cannot succeed: no server can be reached, or none has the
 // model. It
 // returns nil if the run may succeed. Only interactive runs fail this early: load on a dead port measures nothing.
-func (o *runResources) checkHopeless(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, probed error) error {
+func (p *preflight) checkHopeless(ctx context.Context, probed error) error {
 	var refused probeRefusal
-	if !opts.Interactive || cfg.Environment.Timing.NoFailFast || !errors.As(probed, &refused) {
+	if !p.interactive || p.config.Environment.Timing.NoFailFast || !errors.As(probed, &refused) {
 		return nil
 	}
-	connections := Connections(cfg, nil)
-	connections.Capture = transport.CaptureOff
-	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
+	over, release, err := p.ownClient(nil)
 	if err != nil {
 		return nil // the run itself reports this error
 	}
 	defer release()
-	a := &serverQuestions{runResources: o, cfg: cfg, over: over}
+	a := &serverQuestions{preflight: p, over: over}
 	switch why := refused.why; {
 	case connectionFailed(why):
 		return a.checkReachable(ctx)
@@ -63,8 +60,7 @@ func (o *runResources) checkHopeless(ctx context.Context, cfg *config.Benchmark,
 
 // serverQuestions sends questions to the servers before the load starts.
 type serverQuestions struct {
-	*runResources
-	cfg  *config.Benchmark
+	*preflight
 	over protocolClient
 }
 
@@ -127,8 +123,8 @@ func (a *serverQuestions) unreachableError(tries int, took time.Duration, why *r
 	}
 	advice := [][2]string{
 		{"curl " + list, "is it up?"},
-		{a.cfg.As("endpoint.wait_for_model_timeout") + " 120", "wait for it"},
-		{a.cfg.As("endpoint.urls") + " mock://", "run without a server"},
+		{a.config.As("endpoint.wait_for_model_timeout") + " 120", "wait for it"},
+		{a.config.As("endpoint.urls") + " mock://", "run without a server"},
 	}
 	return HopelessError{fmt.Sprintf("no server at %s: %s\n\n  Nothing was sent; %d attempts in %.1f s.\n\n%s", terminal.Line(where), terminal.Line(said), tries, took.Seconds(), suggestions(advice))}
 }
@@ -158,7 +154,7 @@ const maxModelsListed = 8
 func (a *serverQuestions) checkModelListed(ctx context.Context, why *record.Error) error {
 	body, _ := a.get(ctx, 0, a.addresses.bases[0]+modellist.Path)
 	list, err := modellist.Parse(body)
-	model := a.executor.model
+	model := a.model()
 	if err != nil || len(list.Names) == 0 || slices.Contains(list.Names, model) {
 		return nil //nolint:nilerr // then nobody knows better
 	}
@@ -183,7 +179,7 @@ func (a *serverQuestions) checkModelListed(ctx context.Context, why *record.Erro
 	}
 	text := fmt.Sprintf("the server has no model %s\n\n  %s serves%s\n\n  %s", model, terminal.Line(a.addresses.bases[0]), b.String(), errorText(why))
 	if near != "" {
-		text += "\n\n  try  " + a.cfg.As("models.items") + " " + terminal.Line(near)
+		text += "\n\n  try  " + a.config.As("models.items") + " " + terminal.Line(near)
 	}
 	return HopelessError{text}
 }

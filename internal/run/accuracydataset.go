@@ -81,17 +81,3 @@ func setRequestCounts(s *load.Scenario, set *accuracy.Set, b *config.Benchmark, 
 	}
 }
 
-// stateRequests writes the number of problems into the configuration that files show, for phases that nothing else ends.
-func (r *runPlan) stateRequests(opts *Options) (err error) {
-	if r.problems == nil || len(opts.InputConfig) == 0 {
-		return nil
-	}
-	requests := map[string]int64{}
-	for i := range r.scenario.Phases {
-		if p := &r.scenario.Phases[i]; p.Requests > 0 {
-			requests[p.Name] = p.Requests
-		}
-	}
-	opts.InputConfig, err = config.StateRequests(opts.InputConfig, requests)
-	return err
-}

@@ -2,28 +2,65 @@ package run
 
 import (
 	"context"
+	"sync"
 
 	"aiperf/internal/measure/record"
 )
 
-// admission is the component that passes finished records to the results while the load runs. It refuses records that arrive after the load.
+// admission is the component that passes finished records to the results while the load runs, and reports the requests in flight to observers. The
+// executor drops records that arrive after the load.
 type admission struct {
 	passiveComponent
-	gate     *recordGate
-	put      func(*record.Record)
-	meter    *meter // counts the requests in flight; it is started before this component
 	executor *executor
+	into     func(*record.Record)
+	flights  func() flightObserver // called at the start
+	stalls   *stallDetector
+}
+
+// admit returns the component. flights is called at its start and returns what counts the requests in flight.
+func (e *executor) admit(into func(*record.Record), flights func() flightObserver, stalls *stallDetector) component {
+	return admission{executor: e, into: into, flights: flights, stalls: stalls}
 }
 
 // Start implements component.
 func (a admission) Start(context.Context) error {
-	a.executor.flights = a.meter.heart
-	a.gate.open(a.put)
+	a.executor.flights, a.executor.stalls = a.flights(), a.stalls
+	a.executor.gate.open(a.into)
 	return nil
 }
 
 // Stop implements component.
 func (a admission) Stop(context.Context) error {
-	a.gate.shut()
+	a.executor.gate.shut()
 	return nil
+}
+
+// recordGate passes finished records to the pipeline until it is closed. It drops requests that return after their phase was abandoned.
+type recordGate struct {
+	mu   sync.RWMutex
+	into func(*record.Record)
+}
+
+func (g *recordGate) put(rec *record.Record) {
+	g.mu.RLock()
+	into := g.into
+	if into != nil {
+		into(rec)
+	}
+	g.mu.RUnlock()
+	if into == nil {
+		rec.Release()
+	}
+}
+
+func (g *recordGate) open(into func(*record.Record)) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.into = into
+}
+
+func (g *recordGate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.into = nil
 }

@@ -135,7 +135,8 @@ func withoutKey(shown []byte) (json.RawMessage, error) {
 // begin gives the API the resources of the run to report on. It does nothing on a nil state.
 func (t *apiState) begin(o *runResources) {
 	if t != nil {
-		t.worker.Store(&o.executor.worker)
+		name := o.executor.workerName()
+		t.worker.Store(&name)
 		t.load.Store(o.load)
 	}
 }

@@ -6,54 +6,64 @@ import (
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
-	"aiperf/internal/measure/record"
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
 )
 
-// appendTokens returns the function with which a codec converts texts to token ids.
-func appendTokens(tokenizers func() (*results.Tokenizers, error)) func(ids []int32, model, text string) ([]int32, error) {
-	return func(ids []int32, model, text string) ([]int32, error) {
-		all, err := tokenizers()
-		if err != nil {
-			return nil, err
-		}
-		tok := all.Of(model)
-		return tok.Append(ids, text), tok.Err()
-	}
+// executorOptions says what an executor sends, and over what.
+type executorOptions struct {
+	config    *config.Benchmark
+	agent     string // value of the header User-Agent
+	endpoint  *endpoint.Endpoint
+	codec     endpoint.Codec
+	data      *preparedStore
+	client    protocolClient
+	addresses *addresses
+	streaming bool         // answers are streams
+	phases    []load.Phase // phases of the load
+	watcher   Watcher      // follows the requests of the profiling phases; nil = no watcher
+	warn      func(string)
 }
 
-// newExecutor makes the executor of a run. It sends requests with the client over and passes finished records to put.
-func newExecutor(cfg *config.Benchmark, version string, r *runPlan, over protocolClient, to *addresses, put func(*record.Record), warn func(string)) *executor {
+// newExecutor makes the executor of a run. It drops records until its admission component has started.
+func newExecutor(o executorOptions) *executor {
+	cfg := o.config
 	reuse := transport.Reuse(cfg.Endpoint.ConnectionReuse)
 	e := &executor{
-		data: &preparedStore{data: r.data}, codec: r.codec, framing: r.endpoint.Framing, carrier: over, addresses: to, put: put,
+		data: o.data, codec: o.codec, framing: o.endpoint.Framing, carrier: o.client, addresses: o.addresses,
 		model:    cfg.Models.Items[0].Asked(),
-		headers:  headers(cfg, userAgent(version)),
+		headers:  headers(cfg, o.agent),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,
-		replies:  r.endpoint.Replies, followsUp: r.endpoint.FollowsUp,
-		lengthInBody: r.endpoint.Name == "template" || endpoint.LimitsOutput(results.CodecSettings(cfg, false).Extras),
+		replies:  o.endpoint.Replies, followsUp: o.endpoint.FollowsUp,
+		lengthInBody: o.endpoint.Name == "template" || endpoint.LimitsOutput(results.CodecSettings(cfg, false).Extras),
 		worker:       "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
 	}
+	e.put = e.gate.put
 	e.headers.Framing = e.framing
-	e.headers.Streaming = r.metrics.Options().Streaming
-	if r.endpoint.Auth != nil {
-		e.headers.Auth = r.endpoint.Auth(e.headers.APIKey, e.headers.User)
+	e.headers.Streaming = o.streaming
+	if o.endpoint.Auth != nil {
+		e.headers.Auth = o.endpoint.Auth(e.headers.APIKey, e.headers.User)
 	}
 	if t := cfg.Endpoint.Timeout; !t.Infinite() {
 		e.timeout = t.Duration()
 	}
-	for _, p := range r.scenario.Phases {
+	if o.watcher != nil {
+		e.watcher, e.firstToken = o.watcher, true
+	}
+	for _, p := range o.phases {
 		e.firstToken = e.firstToken || p.Prefill > 0
 		if p.Mode == load.AgenticReplay {
 			e.overflow = metric.Overflows
 		}
 	}
 	for _, name := range e.headers.Overridden() {
-		warn(fmt.Sprintf("%s %s: the client sets this header itself; the given value is not sent", cfg.As("endpoint.headers"), name))
+		o.warn(fmt.Sprintf("%s %s: the client sets this header itself; the given value is not sent", cfg.As("endpoint.headers"), name))
 	}
 	return e
 }
+
+// workerName returns the name of the process that sends the requests, as the records have it.
+func (e *executor) workerName() string { return e.worker }

@@ -23,7 +23,7 @@ import (
 
 // openDataset opens the dataset of a run. agent is the user agent for downloading media. tok is called only if prompts must be generated.
 func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error),
-	say *reporter) (dataset.Dataset, error) {
+	say *messageReporter) (dataset.Dataset, error) {
 	d := b.Dataset()
 	system, err := systemPrompt(b, d)
 	if err != nil {

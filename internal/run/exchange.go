@@ -2,9 +2,12 @@ package run
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/wire/transport/rpc"
 )
@@ -49,3 +52,31 @@ func (g grpcClient) Prepare(ctx context.Context, r *transport.Request) exchange 
 
 // usesGRPC reports whether the requests of a run go over gRPC.
 func usesGRPC(b *config.Benchmark) bool { return b.Endpoint.Transport == "grpc" }
+
+// newProtocolClient creates the protocolClient and the client below it.
+func newProtocolClient(cfg *config.Benchmark, e *endpoint.Endpoint, codec endpoint.Codec, connections transport.Options, agent string) (over protocolClient, client *transport.Client, release func(), err error) {
+	if usesGRPC(cfg) {
+		words, ok := codec.(endpoint.RPC)
+		if !ok {
+			return nil, nil, nil, fmt.Errorf("%s %s does not speak gRPC", cfg.As("endpoint.type"), e.Name)
+		}
+		over, err := rpc.NewClient(connections, words, agent)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		return grpcClient{over}, over.Wire(), over.Close, nil
+	}
+	if client, err = transport.NewClient(connections); err != nil {
+		return nil, nil, nil, spellSetting(cfg, err)
+	}
+	return httpClient{client}, client, client.Close, nil
+}
+
+// spellSetting spells the setting of a connection error as the user does.
+func spellSetting(cfg *config.Benchmark, err error) error {
+	var bad *transport.SettingError
+	if errors.As(err, &bad) {
+		return fmt.Errorf("%s: %w", cfg.As("endpoint."+bad.Key), bad.Err)
+	}
+	return err
+}

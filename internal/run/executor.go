@@ -27,11 +27,12 @@ type executor struct {
 	carrier     protocolClient
 	addresses   *addresses
 	model       string               // model of turns that name none
-	put         func(*record.Record) // passes a record to the pipeline
-	flights     flightObserver       // nil = no observer
-	stalls      *stallDetector       // nil = servers are not watched for stalls
-	watcher     Watcher              // nil = no watcher
-	timeout     time.Duration        // limit for all follow-ups of a request together; 0 = none
+	put         func(*record.Record) // passes on a finished record
+	gate        recordGate
+	flights     flightObserver // nil = no observer
+	stalls      *stallDetector // nil = servers are not watched for stalls
+	watcher     Watcher        // nil = no watcher
+	timeout     time.Duration  // limit for all follow-ups of a request together; 0 = none
 
 	// dialLate connects when the request is due instead of before it: if every request has its own connection, the time to connect is part of the
 	// measurement.
@@ -67,8 +68,8 @@ type session struct {
 
 func (e *executor) session(s *load.Session, warmup bool) *session {
 	if s.State == nil {
-		ses := e.data.session(s.Conversation)
-		ses.from = s.From
+		stored := e.data.get(s.Conversation)
+		ses := &session{conversation: stored.conversation, first: stored.first, from: s.From}
 		if marked := e.cacheBuster.markSession(s, warmup, ses.conversation); marked != ses.conversation {
 			ses.conversation, ses.first, ses.marked = marked, nil, true
 		}
@@ -412,4 +413,25 @@ func (a *armedRequest) storeReply(rec *record.Record) {
 	if a.needsReply() {
 		a.session.replies[a.request.Turn] = a.read().Memory(rec)
 	}
+}
+
+// roundTrip sends a request outside the load to the server with the index url and waits for the answer. The caller releases the record. An error means
+// that nothing was sent.
+func (e *executor) roundTrip(ctx context.Context, over protocolClient, url int, req *endpoint.Request) (*record.Record, error) {
+	target, err := e.addresses.of(url, req.Path)
+	if err != nil {
+		return nil, err
+	}
+	return e.roundTripTo(ctx, over, target, req), nil
+}
+
+// roundTripTo sends a request outside the load to a target, ignoring its path, and waits for the answer. The caller releases the record.
+func (e *executor) roundTripTo(ctx context.Context, over protocolClient, target *transport.Target, req *endpoint.Request) *record.Record {
+	id := rng.UUID()
+	rec := new(record.Record)
+	x := over.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true, Framing: e.framing,
+		Headers: e.headers.Build(transport.Identity{RequestID: id, CorrelationID: id, ContentType: req.ContentType, Extra: req.Headers})})
+	x.Send()
+	x.Receive(rec, nil)
+	return rec
 }

@@ -209,7 +209,7 @@ func TestPolling(t *testing.T) {
 		if reply, failure := endpoint.Decode(polling{}, rec, endpoint.DecodeOptions{}); failure != nil || reply.Contents[0].Message != 1 {
 			t.Errorf("%+v %v", reply, failure)
 		}
-		if s := e.data.session(0); s.first != nil {
+		if s := e.data.get(0); s.first != nil {
 			t.Error("a request that holds its own id is kept for others")
 		}
 	})

@@ -18,39 +18,37 @@ const hookLimit = 30 * time.Second
 // hooks sends the requests to servers that come before and after the load (transport, section 13.2). They are not part of any result. They have their
 // own connections and use no proxy.
 type hooks struct {
-	*executor
-	over    protocolClient
-	servers []*transport.Target // each server once, in the order of the URLs
+	executor *executor
+	over     protocolClient
+	servers  []*transport.Target // each server once, in the order of the URLs
 }
 
-// startHooks resets the caches of the servers and prepares the profiler, if the settings ask for it.
-func (o *runResources) startHooks(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
-	reset, profile := cfg.Endpoint.ResetKVCache, cfg.Endpoint.ServerProfiler
+// startHooks resets the caches of the servers and prepares the profiler, if the settings ask for it. The caller calls release at
+// the end of the run; it is nil if there are no hooks.
+func (p *preflight) startHooks(ctx context.Context) (prof *profiler, release func(), err error) {
+	reset, profile := p.config.Endpoint.ResetKVCache, p.config.Endpoint.ServerProfiler
 	if reset == nil && profile == nil {
-		return nil
+		return nil, nil, nil
 	}
-	connections := Connections(cfg, nil)
-	connections.Capture, connections.Proxy, connections.ProxyFromEnv, connections.Timeout = transport.CaptureOff, "", false, 0
-	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
+	over, release, err := p.ownClient(func(o *transport.Options) { o.Proxy, o.ProxyFromEnv, o.Timeout = "", false, 0 })
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	o.untilEnd.opened(func() error { release(); return nil })
-	h := &hooks{executor: o.executor, over: over}
-	for _, one := range o.addresses.list {
+	h := &hooks{executor: p.executor, over: over}
+	for _, one := range p.addresses.list {
 		if !slices.ContainsFunc(h.servers, one.SameOrigin) {
 			h.servers = append(h.servers, one)
 		}
 	}
 	if reset != nil {
-		if err := h.reset(ctx, reset, retryPolicyOf(reset), say); err != nil {
-			return fmt.Errorf("%s: %w", cfg.As("endpoint.reset_kv_cache"), err)
+		if err := h.reset(ctx, reset, retryPolicyOf(reset), p.say); err != nil {
+			return nil, release, fmt.Errorf("%s: %w", p.config.As("endpoint.reset_kv_cache"), err)
 		}
 	}
 	if profile != nil {
-		o.profiler = newProfiler(h, cfg, say.warn)
+		prof = newProfiler(h, p.config, p.say.warn)
 	}
-	return nil
+	return prof, release, nil
 }
 
 // post sends one hook to one server. again is true if the error may be temporary.
@@ -61,7 +59,7 @@ func (h *hooks) post(ctx context.Context, server *transport.Target, path string,
 	}
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	rec := h.roundTripTo(ctx, h.over, to, &endpoint.Request{Method: http.MethodPost})
+	rec := h.executor.roundTripTo(ctx, h.over, to, &endpoint.Request{Method: http.MethodPost})
 	defer rec.Release()
 	switch {
 	case rec.Status >= 200 && rec.Status < 300:
@@ -113,7 +111,7 @@ func (p retryPolicy) run(ctx context.Context, begin func(error), try func() (aga
 }
 
 // reset resets the prefix caches, one server after the other. The first failure ends it.
-func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retryPolicy, say *reporter) error {
+func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retryPolicy, say *messageReporter) error {
 	path := set.Path
 	if path == "" {
 		path = config.ResetPath

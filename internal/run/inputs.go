@@ -17,39 +17,39 @@ import (
 // checkBodies encodes every turn of user data on its own, and the first conversation of generated data. A turn that cannot be sent makes the run fail
 // before it sends anything. It warns once about everything that the bodies leave out. Of data that are read during the run only the first
 // conversations are checked, unless whole is set.
-func checkBodies(ctx context.Context, r *runPlan, data *preparedStore, whole bool, warn func(string)) error {
+func checkBodies(ctx context.Context, data *preparedStore, e *endpoint.Endpoint, codec endpoint.Codec, whole bool, warn func(string)) error {
 	told := map[string]bool{}
 	var drawn, n int
-	if g, ok := r.data.(dataset.OpenEnded); ok && !whole {
+	if g, ok := data.data.(dataset.OpenEnded); ok && !whole {
 		drawn = g.Known()
-		n = min(drawn+r.data.Info().Started, checkedEarly)
+		n = min(drawn+data.data.Info().Started, checkedEarly)
 	} else {
-		drawn, n = r.data.Len(), dataset.All(r.data)
+		drawn, n = data.data.Len(), dataset.All(data.data)
 	}
 	for at := range n {
 		i := dataset.Nth(at, drawn)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		c, written := r.data.Draft(i)
+		c, written := data.data.Draft(i)
 		if c == nil {
 			if i > 0 {
 				return nil
 			}
-			c, written = r.data.Conversation(i), true
+			c, written = data.data.Conversation(i), true
 		}
 		for k := range c.Turns {
 			if c.Turns[k].Silent {
 				continue
 			}
-			req, err := encodeAlone(r.codec, c, k)
+			req, err := encodeAlone(codec, c, k)
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
 			if k == 0 && written && !req.Once {
 				data.keep(i, c, &req)
 			}
-			for _, text := range r.endpoint.RemarksOn(&c.Turns[k]) {
+			for _, text := range e.RemarksOn(&c.Turns[k]) {
 				if !told[text] {
 					told[text] = true
 					warn(remark(c.Turns[k].Origin, text))
@@ -151,6 +151,9 @@ func (l *inputsWriter) Stop(ctx context.Context) error {
 	}
 	return err
 }
+
+// discard makes Stop remove the file: nothing was sent.
+func (l *inputsWriter) discard() { l.unwanted = true }
 
 // offer passes a conversation that a request has generated to the writer, with the body of its first turn. It never waits. A nil writer ignores it.
 // Conversations started by other sessions are ignored too: they follow all drawn ones in the file.
@@ -267,8 +270,6 @@ func (l *inputsWriter) make() draftConversation {
 	if d, ok := l.early[l.next]; ok {
 		return d
 	}
-	s := l.data.session(dataset.Nth(l.next, l.drawn))
-	d := draftConversation{index: l.next, conversation: s.conversation}
-	d.first = s.first
-	return d
+	c := l.data.get(dataset.Nth(l.next, l.drawn))
+	return draftConversation{index: l.next, conversation: c.conversation, first: c.first}
 }

@@ -63,8 +63,7 @@ func listed(t *testing.T, path string) (ids []string, payloads []string) {
 func TestInputsAreListedBesideTheRun(t *testing.T) {
 	data := &generated{n: 6, made: map[int]int{}}
 	p, codec, path := &preparedStore{data: data}, chat(t), filepath.Join(t.TempDir(), "inputs.json")
-	r := &runPlan{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}
-	if err := checkBodies(context.Background(), r, p, true, func(string) {}); err != nil || len(data.made) != 1 {
+	if err := checkBodies(context.Background(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil || len(data.made) != 1 {
 		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
 	}
 	l := newInputsWriter(path, nil, p, codec, func(string) {})
@@ -73,7 +72,7 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 	}
 	data.made = map[int]int{}
 	for _, i := range []int{2, 1, 4, 1} {
-		s := p.session(i)
+		s := p.get(i)
 		first, err := encodeAlone(codec, s.conversation, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -104,7 +103,7 @@ func TestListingKeepsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 300, made: map[int]int{}}
 		p, codec := &preparedStore{data: data}, chat(t)
-		if err := checkBodies(t.Context(), &runPlan{data: data, codec: codec, endpoint: &endpoint.Endpoint{}}, p, true, func(string) {}); err != nil {
+		if err := checkBodies(t.Context(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
 		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, p, codec, func(string) {})

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"fmt"
 	"runtime/debug"
 	"strings"
 
@@ -15,9 +14,7 @@ import (
 	"aiperf/internal/run/results"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
-	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
-	"aiperf/internal/wire/transport/rpc"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
 )
@@ -29,8 +26,8 @@ type runResources struct {
 	client    *transport.Client
 	carrier   protocolClient
 	layout    artifact.Layout
-	gate      *recordGate
 	executor  *executor
+	preflight *preflight
 	probed    *metric.Probe // result of the request before the load; nil = none was sent
 	api       *apiState     // state for the API; nil = there is no API
 	profiler  *profiler     // profiler of the servers; nil = not used
@@ -53,7 +50,7 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan,
 	if err := r.stateRequests(opts); err != nil {
 		return nil, err
 	}
-	o := &runResources{encodes: r.encodes, gate: new(recordGate), outputs: components{unhurried: true}}
+	o := &runResources{encodes: r.encodes, outputs: components{unhurried: true}}
 	err := runStages(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {
 		o.saveLog(say)
@@ -72,22 +69,27 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"artifacts", func() error { return o.claimDir(ctx, cfg, opts, say) }},
 		{"data", func() error { return o.holdData(ctx, r, say.warn) }},
 		{"executor", func() error {
-			o.executor = newExecutor(cfg, opts.Version, r, o.carrier, o.addresses, o.gate.put, say.warn)
-			o.executor.setWatcher(opts.Watch)
-			if err := o.awaitModels(ctx, cfg, opts, r, say); err != nil {
+			data, err := o.makeExecutor(cfg, opts, r, say), error(nil)
+			if err := o.preflight.awaitModels(ctx); err != nil {
 				return err
 			}
-			if err := learnModels(ctx, o.executor, cfg.Models.Asked(), say.warn); err != nil {
+			if err := o.preflight.learnModels(ctx); err != nil {
 				return err
 			}
-			var err error
 			if o.executor.cacheBuster, err = newCacheBuster(cfg.Dataset(), reservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
-			return checkBodies(ctx, r, o.executor.data, false, say.warn)
+			return checkBodies(ctx, data, r.endpoint, r.codec, false, say.warn)
 		}},
-		{"probe", func() error { return o.probe(ctx, cfg, opts, r, say) }},
-		{"hooks", func() error { return o.startHooks(ctx, cfg, opts, r, say) }},
+		{"probe", func() (err error) { o.probed, err = o.preflight.probe(ctx); return err }},
+		{"hooks", func() (err error) {
+			var release func()
+			o.profiler, release, err = o.preflight.startHooks(ctx)
+			if release != nil {
+				o.untilEnd.opened(func() error { release(); return nil })
+			}
+			return err
+		}},
 		{"streams", func() error { return o.startStreams(ctx, cfg, opts, r, say) }},
 		{"files", func() error { return o.replaceFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
@@ -140,7 +142,7 @@ func (o *runResources) close(ctx context.Context, say *reporter) {
 // abandon closes a run that was interrupted before it sent anything, and removes the results that it had begun.
 func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *reporter) {
 	if inputs := o.executor.inputs; inputs != nil {
-		inputs.unwanted = true
+		inputs.discard()
 	}
 	err := o.outputs.stop(ctx)
 	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
@@ -176,41 +178,13 @@ func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, 
 	for _, w := range warnings {
 		warn(w)
 	}
-	over, client, release, err := newProtocolClient(cfg, r, connections, agent)
+	over, client, release, err := newProtocolClient(cfg, r.endpoint, r.codec, connections, agent)
 	if err != nil {
 		return err
 	}
 	o.carrier, o.client = over, client
 	o.untilEnd.opened(func() error { release(); return nil })
 	return nil
-}
-
-// newProtocolClient creates the protocolClient and the client below it.
-func newProtocolClient(cfg *config.Benchmark, r *runPlan, connections transport.Options, agent string) (over protocolClient, client *transport.Client, release func(), err error) {
-	if usesGRPC(cfg) {
-		words, ok := r.codec.(endpoint.RPC)
-		if !ok {
-			return nil, nil, nil, fmt.Errorf("%s %s does not speak gRPC", cfg.As("endpoint.type"), r.endpoint.Name)
-		}
-		over, err := rpc.NewClient(connections, words, agent)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return grpcClient{over}, over.Wire(), over.Close, nil
-	}
-	if client, err = transport.NewClient(connections); err != nil {
-		return nil, nil, nil, spellSetting(cfg, err)
-	}
-	return httpClient{client}, client, client.Close, nil
-}
-
-// spellSetting spells the setting of a connection error as the user does.
-func spellSetting(cfg *config.Benchmark, err error) error {
-	var bad *transport.SettingError
-	if errors.As(err, &bad) {
-		return fmt.Errorf("%s: %w", cfg.As("endpoint."+bad.Key), bad.Err)
-	}
-	return err
 }
 
 // newLoad creates the load generator, which sends the requests when they are due.
@@ -265,4 +239,18 @@ func waiter(cfg *config.Benchmark) clock.Waiter {
 		return nil
 	}
 	return clock.NewTimerWaiter()
+}
+
+// makeExecutor makes the executor, and what sends requests before the load. It returns the store of the conversations to send.
+func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) *preparedStore {
+	agent, streaming, data := userAgent(opts.Version), r.metrics.Options().Streaming, newPreparedStore(r.data)
+	o.executor = newExecutor(executorOptions{
+		config: cfg, agent: agent, endpoint: r.endpoint, codec: r.codec, data: data, client: o.carrier, addresses: o.addresses,
+		streaming: streaming, phases: r.scenario.Phases, watcher: opts.Watch, warn: say.warn,
+	})
+	o.preflight = newPreflight(preflightOptions{
+		config: cfg, endpoint: r.endpoint, codec: r.codec, streaming: streaming, tokenizers: r.tokenizers, executor: o.executor, addresses: o.addresses,
+		client: o.carrier, agent: agent, secrets: opts.Secrets, interactive: opts.Interactive, say: say.messageReporter,
+	})
+	return data
 }

@@ -20,16 +20,24 @@ const entryOverhead = 4 << 10
 type preparedStore struct {
 	data dataset.Dataset
 	held atomic.Int64
-	all  sync.Map // conversation index -> *session; entries never change
+	all  sync.Map // conversation index -> *preparedConversation; entries never change
 }
 
-// session starts a session of conversation i.
-func (p *preparedStore) session(i int) *session {
+// preparedConversation is a conversation with its first request.
+type preparedConversation struct {
+	conversation *conversation.Conversation
+	first        *endpoint.Request // encoded first turn; nil = not encoded yet
+}
+
+// newPreparedStore returns an empty store for the conversations of a dataset.
+func newPreparedStore(data dataset.Dataset) *preparedStore { return &preparedStore{data: data} }
+
+// get returns conversation i: the stored one, or a new one without its first request.
+func (p *preparedStore) get(i int) preparedConversation {
 	if f, ok := p.all.Load(i); ok {
-		begun := *f.(*session)
-		return &begun
+		return *f.(*preparedConversation)
 	}
-	return &session{conversation: p.data.Conversation(i)}
+	return preparedConversation{conversation: p.data.Conversation(i)}
 }
 
 // holds reports whether conversation i and its first request are stored.
@@ -48,5 +56,5 @@ func (p *preparedStore) keep(i int, c *conversation.Conversation, r *endpoint.Re
 		p.held.Add(-size)
 		return
 	}
-	p.all.Store(i, &session{conversation: c, first: r})
+	p.all.Store(i, &preparedConversation{conversation: c, first: r})
 }

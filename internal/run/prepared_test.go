@@ -27,7 +27,7 @@ func TestPreparedConversationsAreMadeOnceUpToTheLimit(t *testing.T) {
 	big := &endpoint.Request{Body: record.Plain([]byte(strings.Repeat("x", (preparedLimit/2-entryOverhead)/2)))}
 	for range 3 {
 		for i := range 4 {
-			s := p.session(i)
+			s := p.get(i)
 			if s.conversation.ID != string(rune('a'+i)) {
 				t.Fatalf("conversation %d is %s", i, s.conversation.ID)
 			}

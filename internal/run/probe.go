@@ -8,13 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/results"
 	"aiperf/internal/run/serverprobe"
 	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/conversation"
 )
 
@@ -22,31 +20,30 @@ import (
 const probeLimit = 30 * time.Second
 
 // probe sends one request before the load and reports what its answer shows about the server. It has its own connection and is not part of any result.
-// The run continues after a failed probe, unless the failure is hopeless.
-func (o *runResources) probe(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
-	asked := cfg.Endpoint.Probe
-	if asked == nil && !opts.Interactive || asked != nil && !*asked {
-		return nil
+// The run continues after a failed probe, unless the failure is hopeless. The result is nil if no probe was sent.
+func (p *preflight) probe(ctx context.Context) (*metric.Probe, error) {
+	asked := p.config.Endpoint.Probe
+	if asked == nil && !p.interactive || asked != nil && !*asked {
+		return nil, nil
 	}
-	if !probes(r.endpoint) {
+	if !probes(p.endpoint) {
 		if asked != nil {
-			say.note("%s: endpoint type %s is not probed", cfg.As("endpoint.probe"), r.endpoint.Name)
+			p.say.note("%s: endpoint type %s is not probed", p.config.As("endpoint.probe"), p.endpoint.Name)
 		}
-		return nil
+		return nil, nil
 	}
-	p, err := o.sendProbe(ctx, cfg, opts, r)
-	if err := o.checkHopeless(ctx, cfg, opts, r, err); err != nil {
-		return err
+	result, err := p.sendProbe(ctx)
+	if err := p.checkHopeless(ctx, err); err != nil {
+		return nil, err
 	}
 	if err != nil {
-		p = &metric.Probe{Failure: opts.Secrets.Text(firstWords(err.Error()))}
-		say.note("probe: no result: %s", p.Failure)
+		result = &metric.Probe{Failure: p.secrets.Text(firstWords(err.Error()))}
+		p.say.note("probe: no result: %s", result.Failure)
 	}
-	for _, text := range p.Findings {
-		say.note("probe: %s", text)
+	for _, text := range result.Findings {
+		p.say.note("probe: %s", text)
 	}
-	o.probed = p
-	return nil
+	return result, nil
 }
 
 // probes reports whether an endpoint type is probed: it takes text and answers with text or vectors. Images and videos cost too much.
@@ -55,31 +52,29 @@ func probes(e *endpoint.Endpoint) bool {
 }
 
 // sendProbe sends the probe. If the server refuses the settings that fix the length of the answer, it sends the probe again without them.
-func (o *runResources) sendProbe(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan) (*metric.Probe, error) {
+func (p *preflight) sendProbe(ctx context.Context) (*metric.Probe, error) {
 	ctx, stop := context.WithTimeout(ctx, probeLimit)
 	defer stop()
-	connections := Connections(cfg, nil)
-	connections.Capture = transport.CaptureOff
-	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
+	over, release, err := p.ownClient(nil)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	asked, err := r.probeRequest(cfg, o.executor.model)
+	asked, err := p.probeRequest(p.model())
 	if err != nil {
 		return nil, err
 	}
-	rec, err := o.probeOnce(ctx, over, asked.FixedLength)
+	rec, err := p.probeOnce(ctx, over, asked.FixedLength)
 	if err == nil && asked.FixedLength && rejected(rec.Error) {
 		rec.Release()
 		asked.FixedLength, asked.Refused = false, true
-		rec, err = o.probeOnce(ctx, over, false)
+		rec, err = p.probeOnce(ctx, over, false)
 	}
 	if err != nil {
 		return nil, err
 	}
 	defer rec.Release()
-	reply, failure := endpoint.Decode(r.codec, rec, endpoint.DecodeOptions{})
+	reply, failure := endpoint.Decode(p.codec, rec, endpoint.DecodeOptions{})
 	if rec.Error != nil {
 		failure = rec.Error
 	}
@@ -91,13 +86,13 @@ func (o *runResources) sendProbe(ctx context.Context, cfg *config.Benchmark, opt
 		if len(reply.InputTexts) > 0 {
 			asked.PromptTokens += asked.Count(strings.Join(reply.InputTexts, " "))
 		}
-		asked.WithTemplate = r.templated(rec, reply)
+		asked.WithTemplate = p.templated(rec, reply)
 	}
-	p := serverprobe.Read(asked, rec.Messages, reply)
+	result := serverprobe.Read(asked, rec.Messages, reply)
 	if lumps := metric.ProbeLumps(rec, reply.Contents); lumps != "" && asked.Streaming {
-		p.Findings = append(p.Findings, lumps)
+		result.Findings = append(result.Findings, lumps)
 	}
-	return p, nil
+	return result, nil
 }
 
 // firstWords returns the beginning of a text, on one line.
@@ -116,36 +111,36 @@ func rejected(e *record.Error) bool {
 }
 
 // probeOnce sends the probe and returns its record. fixed = the length of the answer is fixed.
-func (o *runResources) probeOnce(ctx context.Context, over protocolClient, fixed bool) (*record.Record, error) {
+func (p *preflight) probeOnce(ctx context.Context, over protocolClient, fixed bool) (*record.Record, error) {
 	length := serverprobe.Tokens
 	turn := conversation.Turn{MaxTokens: &length, Parts: conversation.Texts("", serverprobe.Prompt)}
 	if fixed {
 		turn.ExtraBody = json.RawMessage(fmt.Sprintf(`{"ignore_eos":true,"min_tokens":%d}`, length))
 	}
-	req, err := o.executor.codec.Encode(&turn, &endpoint.History{RequestID: "probe"})
+	req, err := p.codec.Encode(&turn, &endpoint.History{RequestID: "probe"})
 	if err != nil {
 		return nil, err
 	}
-	rec, err := o.executor.roundTrip(ctx, over, 0, &req)
+	rec, err := p.executor.roundTrip(ctx, over, 0, &req)
 	if err == nil {
-		rec.Model, rec.Payload = o.executor.model, req.Body
+		rec.Model, rec.Payload = p.model(), req.Body
 	}
 	return rec, err
 }
 
 // probeRequest returns what the probe asks for, and what is needed to judge its answer.
-func (r *runPlan) probeRequest(cfg *config.Benchmark, model string) (*serverprobe.ProbeRequest, error) {
-	e := &cfg.Endpoint
+func (p *preflight) probeRequest(model string) (*serverprobe.ProbeRequest, error) {
+	cfg, e := p.config, &p.config.Endpoint
 	_, exact := e.Extra.Get("ignore_eos")
 	osl := cfg.Dataset().Prompts != nil && cfg.Dataset().Prompts.OSL != nil
 	a := &serverprobe.ProbeRequest{
-		Streaming: r.metrics.Options().Streaming, Framing: r.endpoint.Framing, Model: model, FixedLength: r.endpoint.FixesLength, Bounded: osl && !exact,
-		ServerTokens: e.UseServerTokenCount, PerChunk: e.PerChunkUsage, Templated: results.Templated(cfg, r.endpoint), Marked: r.endpoint.Marked, Complete: e.RequireCompletion, As: cfg.As,
+		Streaming: p.streaming, Framing: p.endpoint.Framing, Model: model, FixedLength: p.endpoint.FixesLength, Bounded: osl && !exact,
+		ServerTokens: e.UseServerTokenCount, PerChunk: e.PerChunkUsage, Templated: results.Templated(cfg, p.endpoint), Marked: p.endpoint.Marked, Complete: e.RequireCompletion, As: cfg.As,
 	}
-	if !results.Counts(cfg, r.endpoint) {
+	if !results.Counts(cfg, p.endpoint) {
 		return a, nil
 	}
-	all, err := r.tokenizers()
+	all, err := p.tokenizers()
 	if err != nil {
 		return nil, err
 	}
@@ -160,9 +155,9 @@ func (r *runPlan) probeRequest(cfg *config.Benchmark, model string) (*serverprob
 }
 
 // templated counts the tokens of a request with the model's chat template; 0 if there is no template.
-func (r *runPlan) templated(rec *record.Record, reply *record.Reply) int {
-	all, err := r.tokenizers()
-	if err != nil || !r.endpoint.SystemMessage {
+func (p *preflight) templated(rec *record.Record, reply *record.Reply) int {
+	all, err := p.tokenizers()
+	if err != nil || !p.endpoint.SystemMessage {
 		return 0
 	}
 	n, err := results.TemplateTokens(all, rec, reply)

@@ -43,8 +43,8 @@ type progress struct {
 	plain     *ui.PlainReporter
 	columns   int             // of the live line
 	paint     *termdraw.Paint // of the live line
-	view *liveView
-	say *messageReporter
+	view      *liveView
+	say       *messageReporter
 	stop      chan struct{}
 	done      chan struct{}
 }

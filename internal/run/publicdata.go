@@ -14,7 +14,7 @@ import (
 )
 
 // openPublic opens a public dataset.
-func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *reporter) (dataset.Dataset, error) {
+func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *messageReporter) (dataset.Dataset, error) {
 	o = publicOptions(b, d, o)
 	o.Hub.Progress, o.Hub.Notice = say.download, func(text string) { say.note("%s", text) }
 	return public.Open(ctx, o)

@@ -24,7 +24,7 @@ const (
 // readiness waits for the servers before the measurement. Its requests are not part of any result and have their own connections.
 type readiness struct {
 	waitLimits
-	*executor
+	*preflight
 	over protocolClient
 }
 
@@ -41,36 +41,34 @@ func waitLimitsOf(b *config.Benchmark) waitLimits {
 }
 
 // awaitModels waits until every server answers for every model. If one does not answer in time, the run ends with the last error.
-func (o *runResources) awaitModels(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
-	e := &cfg.Endpoint
+func (p *preflight) awaitModels(ctx context.Context) error {
+	cfg, e := p.config, &p.config.Endpoint
 	if e.WaitForModelTimeout <= 0 {
 		return nil
 	}
-	connections := Connections(cfg, nil)
-	connections.Capture = transport.CaptureOff
-	over, _, release, err := newProtocolClient(cfg, r, connections, userAgent(opts.Version))
+	over, release, err := p.ownClient(nil)
 	if err != nil {
 		return err
 	}
 	defer release()
-	w := readiness{waitLimits: waitLimitsOf(cfg), executor: o.executor, over: over}
+	w := readiness{waitLimits: waitLimitsOf(cfg), preflight: p, over: over}
 	if _, err := w.tinyRequest(cfg.Models.Asked()[0]); err != nil && w.mode != readyByList {
 		return fmt.Errorf("%s %s: endpoint type %s cannot be asked with a text alone (%w); %s looks at what the server lists",
-			cfg.As("endpoint.wait_for_model_mode"), w.mode, r.endpoint.Name, err, readyByList)
+			cfg.As("endpoint.wait_for_model_mode"), w.mode, p.endpoint.Name, err, readyByList)
 	}
-	for i := range o.addresses.list {
+	for i := range p.addresses.list {
 		for _, model := range cfg.Models.Asked() {
 			begun := time.Now()
-			waited, err := w.await(ctx, i, model, func(why error) { say.note("waiting for model %s, %s at the most: %v", model, w.limit, why) })
+			waited, err := w.await(ctx, i, model, func(why error) { p.say.note("waiting for model %s, %s at the most: %v", model, w.limit, why) })
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
 				return fmt.Errorf("%s: model %s is not ready at %s after %s; what was heard last: %w", cfg.As("endpoint.wait_for_model_timeout"), model,
-					o.addresses.bases[i], w.limit, err)
+					p.addresses.bases[i], w.limit, err)
 			}
 			if waited {
-				say.note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
+				p.say.note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
 			}
 		}
 	}
@@ -172,7 +170,7 @@ func (w *readiness) tinyRequest(model string) (endpoint.Request, error) {
 
 // send sends a request and returns the body and the status of the answer. Status 0 means that there was no answer, or that the protocol has no status.
 func (w *readiness) send(ctx context.Context, url int, req *endpoint.Request) (body []byte, status int, err error) {
-	rec, err := w.roundTrip(ctx, w.over, url, req)
+	rec, err := w.executor.roundTrip(ctx, w.over, url, req)
 	if err != nil {
 		return nil, 0, err
 	}

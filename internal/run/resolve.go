@@ -72,7 +72,7 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 				r.data, err = openAccuracyProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
 				return err
 			}
-			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say)
+			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.messageReporter)
 			return err
 		}},
 		{"schedule", func() error {
@@ -101,9 +101,6 @@ func (r *runPlan) encodes() error {
 	}
 	return nil
 }
-
-// userAgent returns the User-Agent of all requests.
-func userAgent(version string) string { return "aiperf/" + version }
 
 // findEndpoint finds the endpoint type of a run.
 func findEndpoint(b *config.Benchmark, warn func(string)) (*endpoint.Endpoint, error) {
@@ -195,4 +192,31 @@ func checkTurns(b *config.Benchmark, d dataset.Dataset) error {
 		}
 	}
 	return nil
+}
+
+// appendTokens returns the function with which a codec converts texts to token ids.
+func appendTokens(tokenizers func() (*results.Tokenizers, error)) func(ids []int32, model, text string) ([]int32, error) {
+	return func(ids []int32, model, text string) ([]int32, error) {
+		all, err := tokenizers()
+		if err != nil {
+			return nil, err
+		}
+		tok := all.Of(model)
+		return tok.Append(ids, text), tok.Err()
+	}
+}
+
+// stateRequests writes the number of problems into the configuration that files show, for phases that nothing else ends.
+func (r *runPlan) stateRequests(opts *Options) (err error) {
+	if r.problems == nil || len(opts.InputConfig) == 0 {
+		return nil
+	}
+	requests := map[string]int64{}
+	for i := range r.scenario.Phases {
+		if p := &r.scenario.Phases[i]; p.Requests > 0 {
+			requests[p.Name] = p.Requests
+		}
+	}
+	opts.InputConfig, err = config.StateRequests(opts.InputConfig, requests)
+	return err
 }

@@ -111,7 +111,6 @@ func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts 
 	}
 	say.view.beginLoad(o.load, o.exporters)
 	say.view.stalls.notReading = m.heart.Blind
-	o.executor.stalls = say.view.stalls
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)
 	err = errors.Join(err, unwatched())
@@ -128,7 +127,7 @@ func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, 
 		o.exporters,
 		m,
 		say.view,
-		admission{gate: o.gate, put: o.results.Put, meter: m, executor: o.executor},
+		o.executor.admit(o.results.Put, func() flightObserver { return m.heart }, say.view.stalls),
 		newProgress(cfg, opts.Progress, opts.Paint, say.view, say.messageReporter),
 		phaseLog{log: say.log},
 		newWatcherComponent(opts.Watch, o.load),

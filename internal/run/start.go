@@ -3,11 +3,9 @@ package run
 import (
 	"context"
 	"fmt"
-	"sync"
 	"time"
 
 	"aiperf/internal/config"
-	"aiperf/internal/measure/record"
 )
 
 // interruptLimit is the time limit for a start to react to an interruption by the user.
@@ -57,34 +55,4 @@ func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *
 // interruptedEarly returns the error of a run that was interrupted before it sent anything.
 func interruptedEarly(ctx context.Context) error {
 	return fmt.Errorf("%w before the first request; there is nothing to report", context.Cause(ctx))
-}
-
-// recordGate passes finished records to the pipeline until it is closed. It drops requests that return after their phase was abandoned.
-type recordGate struct {
-	mu   sync.RWMutex
-	into func(*record.Record)
-}
-
-func (g *recordGate) put(rec *record.Record) {
-	g.mu.RLock()
-	into := g.into
-	if into != nil {
-		into(rec)
-	}
-	g.mu.RUnlock()
-	if into == nil {
-		rec.Release()
-	}
-}
-
-func (g *recordGate) open(into func(*record.Record)) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.into = into
-}
-
-func (g *recordGate) shut() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.into = nil
 }

@@ -50,3 +50,6 @@ func headers(b *config.Benchmark, agent string) transport.HeaderSet {
 	}
 	return h
 }
+
+// userAgent returns the User-Agent of all requests.
+func userAgent(version string) string { return "aiperf/" + version }

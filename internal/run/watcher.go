@@ -21,13 +21,6 @@ type Watcher interface {
 	Look(start int64, after time.Duration) (enough bool)
 }
 
-// setWatcher makes the executor report every request to a watcher.
-func (e *executor) setWatcher(w Watcher) {
-	if w != nil {
-		e.watcher, e.firstToken = w, true
-	}
-}
-
 // watchableLoad is the part of the load that a watcher needs.
 type watchableLoad interface {
 	Snapshot() load.Snapshot
