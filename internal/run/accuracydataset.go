@@ -80,4 +80,3 @@ func setRequestCounts(s *load.Scenario, set *accuracy.Set, b *config.Benchmark, 
 		}
 	}
 }
-

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"strings"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestInCluster(t *testing.T) {
 		t.Setenv("KUBERNETES_SERVICE_PORT", "1") // nobody listens there
 		b := &config.Default().Benchmark
 		b.ServerMetrics.Discovery.Mode = c.mode
-		var errs locked
+		var errs bytes.Buffer
 		w := newExporterCollection(exporterOptions{config: b, say: newMessageReporter(reporterOptions{level: "INFO", err: &errs})})
 		if found := w.inCluster(t.Context()); found != nil || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.String() != "" {
 			t.Errorf("%s at %q: %q, said %q, want %q", c.mode, c.host, found, errs.String(), c.want)

@@ -239,7 +239,7 @@ func newAsker(t testing.TB, url string, a asked) *asker {
 		turns[i] = conversation.Turn{Parts: conversation.Texts("", "hello")}
 	}
 	q.executor = &executor{
-		data: &preparedStore{data: &fixed{c: conversation.Conversation{ID: "c", Turns: turns}}}, codec: q.codec, carrier: httpClient{q.client}, addresses: to, model: "m",
+		data: newPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: q.codec, carrier: httpClient{q.client}, addresses: to, model: "m",
 		headers: a.headers, put: func(r *record.Record) { q.done = append(q.done, r) },
 		sticky: o.Reuse == transport.Sticky, dialLate: o.Reuse == transport.Never,
 	}

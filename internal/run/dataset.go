@@ -350,14 +350,3 @@ func milliseconds(v *int64) *float64 {
 	f := float64(*v)
 	return &f
 }
-
-// lazyTokenizer returns a function that opens the tokenizer of the first model at its first call and keeps the result or the error.
-func lazyTokenizer(ctx context.Context, t func() (*results.Tokenizers, error)) func() (*tokenizer.Tokenizer, error) {
-	return func() (*tokenizer.Tokenizer, error) {
-		all, err := t()
-		if err != nil {
-			return nil, err
-		}
-		return all.First(), ctx.Err()
-	}
-}

@@ -82,7 +82,7 @@ func bench(t *testing.T, codec endpoint.Codec, w *wire, turns ...conversation.Tu
 	}
 	done = new([]*record.Record)
 	return &executor{
-		data: &preparedStore{data: &fixed{c: conversation.Conversation{ID: "c", Turns: turns}}}, codec: codec, carrier: w, addresses: at, model: "m",
+		data: newPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: codec, carrier: w, addresses: at, model: "m",
 		headers: transport.HeaderSet{UserAgent: "ua", APIKey: "secret"}, put: func(r *record.Record) { *done = append(*done, r) },
 	}, done
 }
@@ -404,7 +404,7 @@ func TestAddresses(t *testing.T) {
 func TestForkHistory(t *testing.T) {
 	turns := make([]conversation.Turn, 2)
 	parent := &session{conversation: &conversation.Conversation{System: "S", Turns: turns}, replies: []endpoint.Memory{"a", "later"}}
-	e := &executor{data: &preparedStore{data: &fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}}}}
+	e := &executor{data: newPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}})}
 	child := e.session(&load.Session{Turns: 2, Fork: true, Parent: &load.Session{State: parent, Turns: 2}}, false)
 	child.replies[0] = "b"
 	h := child.before(1)

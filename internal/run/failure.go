@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"aiperf/internal/measure/metric"
-	"aiperf/internal/measure/record"
 	"aiperf/internal/workload/load"
 )
 
@@ -83,21 +82,4 @@ func failureReason(s *metric.Summary) string {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
-}
-
-// errorText formats an error in one line.
-func errorText(e *record.Error) string {
-	const most = 160
-	text := strings.Join(strings.Fields(e.Said()), " ")
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most]) + "…"
-	}
-	kind := e.Type
-	if e.Code != 0 {
-		kind = fmt.Sprintf("%d %s", e.Code, e.Type)
-	}
-	if text == "" {
-		return kind
-	}
-	return kind + ": " + text
 }

@@ -62,7 +62,7 @@ func listed(t *testing.T, path string) (ids []string, payloads []string) {
 // order of the dataset, every turn alone.
 func TestInputsAreListedBesideTheRun(t *testing.T) {
 	data := &generated{n: 6, made: map[int]int{}}
-	p, codec, path := &preparedStore{data: data}, chat(t), filepath.Join(t.TempDir(), "inputs.json")
+	p, codec, path := newPreparedStore(data), chatCodec(t), filepath.Join(t.TempDir(), "inputs.json")
 	if err := checkBodies(context.Background(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil || len(data.made) != 1 {
 		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
 	}
@@ -102,7 +102,7 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 func TestListingKeepsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 300, made: map[int]int{}}
-		p, codec := &preparedStore{data: data}, chat(t)
+		p, codec := newPreparedStore(data), chatCodec(t)
 		if err := checkBodies(t.Context(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestListingKeepsPace(t *testing.T) {
 func TestInterruptedListing(t *testing.T) {
 	data := &generated{n: 1 << 40, made: map[int]int{}}
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newInputsWriter(path, nil, &preparedStore{data: data}, chat(t), func(string) {})
+	l := newInputsWriter(path, nil, newPreparedStore(data), chatCodec(t), func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestInterruptedListing(t *testing.T) {
 func TestALongListingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 30, made: map[int]int{}}
-		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: data}, slowly{chat(t)}, func(string) {})
+		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, newPreparedStore(data), slowly{chatCodec(t)}, func(string) {})
 		var told []string
 		l.tell = func(done, of int) { told = append(told, fmt.Sprint(done, " of ", of)) }
 		if err := l.Start(t.Context()); err != nil {
@@ -191,7 +191,7 @@ func (r refusing) Encode(t *conversation.Turn, h *endpoint.History) (endpoint.Re
 
 func TestAListingThatCannotBeMadeIsNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newInputsWriter(path, nil, &preparedStore{data: &generated{n: 6, made: map[int]int{}}}, refusing{chat(t)}, func(string) {})
+	l := newInputsWriter(path, nil, newPreparedStore(&generated{n: 6, made: map[int]int{}}), refusing{chatCodec(t)}, func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -201,4 +201,34 @@ func TestAListingThatCannotBeMadeIsNoFile(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
+}
+
+// TestWhatIsWrittenIsNotHurried: a component that completes a file gets the run's own context, without a deadline, and sees the interruption.
+func TestWhatIsWrittenIsNotHurried(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var told []string
+	data := &generated{n: maxLate + 7, made: map[int]int{}}
+	l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, newPreparedStore(data), chatCodec(t), func(s string) { told = append(told, s) })
+	c := components{unhurried: true}
+	if err := c.start(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.stop(ctx); err != nil || len(told) != 1 || !strings.Contains(told[0], "lists 1,000 of 1,007 conversations") {
+		t.Errorf("%v, told %q", err, told)
+	}
+}
+
+// chatCodec is the codec of the chat endpoint.
+func chatCodec(t *testing.T) endpoint.Codec {
+	t.Helper()
+	e, _, err := endpoint.Lookup("chat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.Codec(endpoint.Settings{Model: "m", Streaming: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

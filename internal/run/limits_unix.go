@@ -5,7 +5,6 @@ package run
 import (
 	"math"
 	"syscall"
-	"time"
 )
 
 // openFileLimit returns the number of files that this process may open; 0 if unknown or unlimited.
@@ -15,13 +14,4 @@ func openFileLimit() int {
 		return 0
 	}
 	return int(r.Cur)
-}
-
-// processCPU returns the CPU time of the process so far; 0 if the system does not report it.
-func processCPU() time.Duration {
-	var ru syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {
-		return 0
-	}
-	return time.Duration(ru.Utime.Nano() + ru.Stime.Nano())
 }

@@ -40,3 +40,6 @@ func (l *listingProgress) fill(s *liveview.State, now time.Time) {
 		s.Counts.ETA = time.Duration(float64(now.Sub(l.began)) * float64(l.of-l.done) / float64(written))
 	}
 }
+
+// setListing shows how many conversations inputs.json lists so far.
+func (v *liveView) setListing(done, of int) { v.listing.set(done, of) }

@@ -1,7 +1,6 @@
 package run
 
 import (
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,11 +13,6 @@ import (
 func TestListingProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen listingProgress
-		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, &preparedStore{data: &generated{n: 30, made: map[int]int{}}}, slowly{chat(t)}, func(string) {})
-		l.progress = seen.set
-		if err := l.Start(t.Context()); err != nil {
-			t.Fatal(err)
-		}
 		state := func(stage liveview.Stage) liveview.State {
 			s := liveview.State{Stage: stage, Share: 1, Known: true, Counts: liveview.Counts{ETA: 0}}
 			seen.fill(&s, time.Now())
@@ -27,12 +21,13 @@ func TestListingProgress(t *testing.T) {
 		if s := state(liveview.Processing); s.Writing.Of != 0 || s.Share != 1 {
 			t.Errorf("before the run waits: %+v", s.Writing)
 		}
-		done := make(chan error)
-		go func() {
-			_, err := l.finish(t.Context())
-			done <- err
-		}()
-		time.Sleep(5*time.Second + 100*time.Millisecond)
+		for done := range 6 {
+			if done > 0 {
+				time.Sleep(time.Second)
+			}
+			seen.set(done, 30)
+		}
+		time.Sleep(100 * time.Millisecond)
 		s := state(liveview.Processing)
 		if s.Writing != (liveview.WriteProgress{Done: 5, Of: 30}) || s.Share != 5./30 || s.Counts.ETA != 25500*time.Millisecond {
 			t.Errorf("after 5 s: %+v, share %v, %v left", s.Writing, s.Share, s.Counts.ETA)
@@ -40,9 +35,7 @@ func TestListingProgress(t *testing.T) {
 		if s := state(liveview.Profiling); s.Writing.Of != 0 || s.Share != 1 {
 			t.Errorf("while requests are sent: %+v", s.Writing)
 		}
-		if err := <-done; err != nil {
-			t.Fatal(err)
-		}
+		seen.set(30, 30)
 		if s := state(liveview.Processing); s.Writing.Of != 0 || s.Share != 1 {
 			t.Errorf("when the file is written: %+v, share %v", s.Writing, s.Share)
 		}

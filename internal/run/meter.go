@@ -132,3 +132,12 @@ func pauses(before, after *metrics.Float64Histogram) (longest, total time.Durati
 	}
 	return longest, total
 }
+
+// memoryInUse returns the memory that the process has from the system, in bytes; 0 = unknown.
+func memoryInUse() int64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
+	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
+		return int64(sample[0].Value.Uint64())
+	}
+	return 0
+}

@@ -26,6 +26,7 @@ type runResources struct {
 	client    *transport.Client
 	carrier   protocolClient
 	layout    artifact.Layout
+	prepared  *preparedStore
 	executor  *executor
 	preflight *preflight
 	probed    *metric.Probe // result of the request before the load; nil = none was sent
@@ -69,17 +70,18 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"artifacts", func() error { return o.claimDir(ctx, cfg, opts, say) }},
 		{"data", func() error { return o.holdData(ctx, r, say.warn) }},
 		{"executor", func() error {
-			data, err := o.makeExecutor(cfg, opts, r, say), error(nil)
+			o.makeExecutor(cfg, opts, r, say)
 			if err := o.preflight.awaitModels(ctx); err != nil {
 				return err
 			}
 			if err := o.preflight.learnModels(ctx); err != nil {
 				return err
 			}
+			var err error
 			if o.executor.cacheBuster, err = newCacheBuster(cfg.Dataset(), reservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
-			return checkBodies(ctx, data, r.endpoint, r.codec, false, say.warn)
+			return checkBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.warn)
 		}},
 		{"probe", func() (err error) { o.probed, err = o.preflight.probe(ctx); return err }},
 		{"hooks", func() (err error) {
@@ -123,11 +125,11 @@ func (o *runResources) holdData(ctx context.Context, r *runPlan, warn func(strin
 		o.untilEnd.opened(func() error { debug.SetGCPercent(before); return nil })
 	}
 	if g, ok := r.data.(dataset.OpenEnded); ok {
-		return o.untilEnd.start(ctx, closing{close: func() error {
+		o.untilEnd.opened(func() error {
 			err := g.Close()
 			r.warnOfData(warn)
 			return err
-		}})
+		})
 	}
 	return nil
 }
@@ -221,12 +223,12 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 		say.note("%s is not overwritten, because the run reads it", o.layout.Inputs())
 		return nil
 	}
-	inputs := newInputsWriter(o.layout.Inputs(), opts.Secrets, o.executor.data, r.codec, say.warn)
-	drawn, hints := say.screen != nil || say.view.shown != nil, 0
-	inputs.progress = say.view.listing.set
+	inputs := newInputsWriter(o.layout.Inputs(), opts.Secrets, o.prepared, r.codec, say.warn)
+	drawn, hints := say.screen != nil || say.view.displayed(), 0
+	inputs.progress = say.view.setListing
 	inputs.tell = func(done, of int) {
 		if hints++; hints == 1 || !drawn { // a live view shows the progress of the file
-			say.note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", inputs.path, terminal.Count(done), terminal.Plural(of, "conversation"))
+			say.note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))
 		}
 	}
 	o.executor.inputs = inputs
@@ -241,16 +243,16 @@ func waiter(cfg *config.Benchmark) clock.Waiter {
 	return clock.NewTimerWaiter()
 }
 
-// makeExecutor makes the executor, and what sends requests before the load. It returns the store of the conversations to send.
-func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) *preparedStore {
-	agent, streaming, data := userAgent(opts.Version), r.metrics.Options().Streaming, newPreparedStore(r.data)
+// makeExecutor makes the executor, and what sends requests before the load.
+func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) {
+	agent, streaming := userAgent(opts.Version), r.metrics.Options().Streaming
+	o.prepared = newPreparedStore(r.data)
 	o.executor = newExecutor(executorOptions{
-		config: cfg, agent: agent, endpoint: r.endpoint, codec: r.codec, data: data, client: o.carrier, addresses: o.addresses,
+		config: cfg, agent: agent, endpoint: r.endpoint, codec: r.codec, data: o.prepared, client: o.carrier, addresses: o.addresses,
 		streaming: streaming, phases: r.scenario.Phases, watcher: opts.Watch, warn: say.warn,
 	})
 	o.preflight = newPreflight(preflightOptions{
 		config: cfg, endpoint: r.endpoint, codec: r.codec, streaming: streaming, tokenizers: r.tokenizers, executor: o.executor, addresses: o.addresses,
 		client: o.carrier, agent: agent, secrets: opts.Secrets, interactive: opts.Interactive, say: say.messageReporter,
 	})
-	return data
 }

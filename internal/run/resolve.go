@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/results"
+	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/accuracy"
 	"aiperf/internal/workload/accuracy/grade"
@@ -219,4 +220,15 @@ func (r *runPlan) stateRequests(opts *Options) (err error) {
 	}
 	opts.InputConfig, err = config.StateRequests(opts.InputConfig, requests)
 	return err
+}
+
+// lazyTokenizer returns a function that opens the tokenizer of the first model at its first call and keeps the result or the error.
+func lazyTokenizer(ctx context.Context, t func() (*results.Tokenizers, error)) func() (*tokenizer.Tokenizer, error) {
+	return func() (*tokenizer.Tokenizer, error) {
+		all, err := t()
+		if err != nil {
+			return nil, err
+		}
+		return all.First(), ctx.Err()
+	}
 }

@@ -2,7 +2,6 @@ package run
 
 import (
 	"math"
-	"runtime/metrics"
 	"time"
 
 	"aiperf/internal/base/clock"
@@ -133,15 +132,6 @@ func (v *snapshotter) usage(cpu *float64) {
 		c.memory = memoryInUse()
 	}
 	*cpu = c.share
-}
-
-// memoryInUse returns the memory that the process has from the system, in bytes; 0 = unknown.
-func memoryInUse() int64 {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
-	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
-		return int64(sample[0].Value.Uint64())
-	}
-	return 0
 }
 
 // Limits of the state of workers.

@@ -101,6 +101,9 @@ func (v *liveView) busy() int {
 	return 0
 }
 
+// displayed reports whether a dashboard shows the view.
+func (v *liveView) displayed() bool { return v.shown != nil }
+
 // hide restores the terminal.
 func (v *liveView) hide() {
 	if v.shown != nil {

@@ -1,0 +1,25 @@
+package run
+
+import (
+	"fmt"
+	"strings"
+
+	"aiperf/internal/measure/record"
+)
+
+// errorText formats an error in one line.
+func errorText(e *record.Error) string {
+	const most = 160
+	text := strings.Join(strings.Fields(e.Said()), " ")
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	kind := e.Type
+	if e.Code != 0 {
+		kind = fmt.Sprintf("%d %s", e.Code, e.Type)
+	}
+	if text == "" {
+		return kind
+	}
+	return kind + ": " + text
+}
