@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pipeline"
 	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/component"
 	"aiperf/internal/run/rules"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/adaptive"
@@ -27,7 +28,7 @@ type movableLoad interface {
 
 // adaptiveComponent is the component that adjusts the load of adaptive phases to the results of their requests. It also observes the requests.
 type adaptiveComponent struct {
-	passiveComponent
+	component.Passive
 	load    movableLoad // set before the load begins
 	layout  artifact.Layout
 	secrets *redact.Secrets

@@ -5,12 +5,13 @@ import (
 	"sync"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/component"
 )
 
 // admission is the component that passes finished records to the results while the load runs, and reports the requests in flight to observers. The
 // executor drops records that arrive after the load.
 type admission struct {
-	passiveComponent
+	component.Passive
 	executor *executor
 	into     func(*record.Record)
 	flights  func() flightObserver // called at the start
@@ -18,7 +19,7 @@ type admission struct {
 }
 
 // admit returns the component. flights is called at its start and returns what counts the requests in flight.
-func (e *executor) admit(into func(*record.Record), flights func() flightObserver, stalls *stallDetector) component {
+func (e *executor) admit(into func(*record.Record), flights func() flightObserver, stalls *stallDetector) component.Component {
 	return admission{executor: e, into: into, flights: flights, stalls: stalls}
 }
 

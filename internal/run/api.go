@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/run/component"
 	"aiperf/internal/telemetry/api"
 	"aiperf/internal/telemetry/promserver"
 	"aiperf/internal/workload/load"
@@ -88,8 +89,8 @@ func (o *runResources) startAPI(ctx context.Context, cfg *config.Benchmark, opts
 	say.printAddress("API of this run", address, withToken)
 	t.failed = server.Failed
 	o.api = t
-	o.untilEnd.opened(func() error {
-		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(tuning.ShutdownTimeout.Duration(), stopLimit/2))
+	o.untilEnd.OnStop(func() error {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(tuning.ShutdownTimeout.Duration(), component.StopLimit/2))
 		defer cancel()
 		return server.Close(limited)
 	})

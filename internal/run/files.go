@@ -34,14 +34,14 @@ func (o *runResources) claimDir(ctx context.Context, cfg *config.Benchmark, opts
 	if err != nil {
 		return fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
 	}
-	o.untilEnd.opened(func() error { release(); return nil })
+	o.untilEnd.OnStop(func() error { release(); return nil })
 	if err := artifact.Writable(filepath.Dir(o.layout.Log())); err != nil { // reported before the run waits for a server
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), a.Dir, err)
 	}
 	if !cfg.Environment.UI.LiveFile {
 		return nil
 	}
-	return o.untilEnd.start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
+	return o.untilEnd.Start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
 }
 
 // checkInputsSpared returns an error if a result file would overwrite an input file of the run.
@@ -93,7 +93,7 @@ func (o *runResources) replaceFiles(cfg *config.Benchmark, opts *Options, say *r
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), cfg.Artifacts.Dir, err)
 	}
-	o.untilEnd.opened(f.Close)
+	o.untilEnd.OnStop(f.Close)
 	if err := writeUserFiles(cfg, o.layout.Dir); err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (o *runResources) saveLog(say *reporter) {
 		return // it belongs to an earlier run, or cannot be written: the caller reports the error in any case
 	}
 	say.openFile(f, o.layout.Log())
-	o.untilEnd.opened(f.Close)
+	o.untilEnd.OnStop(f.Close)
 }
 
 // Reads reports whether a run with this configuration reads the file at path.
@@ -164,7 +164,7 @@ func (o *runResources) startResults(ctx context.Context, cfg *config.Benchmark, 
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },
 	})
 	if err == nil {
-		o.outputs.opened(o.results.Close)
+		o.outputs.OnStop(o.results.Close)
 	}
 	return err
 }

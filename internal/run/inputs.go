@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/component"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
@@ -80,7 +81,7 @@ func encodeAlone(codec endpoint.Codec, c *conversation.Conversation, turn int) (
 // of the dataset. Conversations of requests are written during the load. The others are generated after the load, so that the file costs no work while
 // requests are measured.
 type inputsWriter struct {
-	passiveComponent
+	component.Passive
 	data  *preparedStore
 	codec endpoint.Codec
 	path  string

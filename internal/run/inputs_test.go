@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/component"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
@@ -210,11 +211,11 @@ func TestWhatIsWrittenIsNotHurried(t *testing.T) {
 	var told []string
 	data := &generated{n: maxLate + 7, made: map[int]int{}}
 	l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, newPreparedStore(data), chatCodec(t), func(s string) { told = append(told, s) })
-	c := components{unhurried: true}
-	if err := c.start(t.Context(), l); err != nil {
+	c := component.List{Unhurried: true}
+	if err := c.Start(t.Context(), l); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.stop(ctx); err != nil || len(told) != 1 || !strings.Contains(told[0], "lists 1,000 of 1,007 conversations") {
+	if err := c.Stop(ctx); err != nil || len(told) != 1 || !strings.Contains(told[0], "lists 1,000 of 1,007 conversations") {
 		t.Errorf("%v, told %q", err, told)
 	}
 }

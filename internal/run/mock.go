@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/run/component"
 	"aiperf/internal/sim/mockserver"
 )
 
@@ -108,7 +109,7 @@ func (m *mockChild) stop() {
 
 // mockServers is the component that runs the servers of all mock:// URLs, one for each distinct URL.
 type mockServers struct {
-	passiveComponent
+	component.Passive
 	as       string   // setting that holds the URLs, as the user spells it
 	asked    []string // URLs as given
 	urls     []string // URLs of the started servers

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/component"
 	"aiperf/internal/run/results"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
@@ -41,9 +42,9 @@ type runResources struct {
 	load      *load.Generator
 	encodes   func() error // returns an error if a tokenizer could not encode a text so far
 
-	untilEnd   components // until the run ends: servers, connections, files
-	outputs    components // until they have the last request: results, inputs.json
-	duringLoad components // while the load runs: the meter, the live view, the log of phases
+	untilEnd   component.List // until the run ends: servers, connections, files
+	outputs    component.List // until they have the last request: results, inputs.json
+	duringLoad component.List // while the load runs: the meter, the live view, the log of phases
 }
 
 // open runs the stages that create the resources. On an error it leaves nothing open.
@@ -51,7 +52,7 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan,
 	if err := r.stateRequests(opts); err != nil {
 		return nil, err
 	}
-	o := &runResources{encodes: r.encodes, outputs: components{unhurried: true}}
+	o := &runResources{encodes: r.encodes, outputs: component.List{Unhurried: true}}
 	err := runStages(say, o.stages(ctx, cfg, opts, r, say))
 	if err != nil {
 		o.saveLog(say)
@@ -88,7 +89,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 			var release func()
 			o.profiler, release, err = o.preflight.startHooks(ctx)
 			if release != nil {
-				o.untilEnd.opened(func() error { release(); return nil })
+				o.untilEnd.OnStop(func() error { release(); return nil })
 			}
 			return err
 		}},
@@ -122,10 +123,10 @@ const bytesGC = 30
 func (o *runResources) holdData(ctx context.Context, r *runPlan, warn func(string)) error {
 	if info := r.data.Info(); info.MadeMedia || info.LongRows {
 		before := debug.SetGCPercent(bytesGC)
-		o.untilEnd.opened(func() error { debug.SetGCPercent(before); return nil })
+		o.untilEnd.OnStop(func() error { debug.SetGCPercent(before); return nil })
 	}
 	if g, ok := r.data.(dataset.OpenEnded); ok {
-		o.untilEnd.opened(func() error {
+		o.untilEnd.OnStop(func() error {
 			err := g.Close()
 			r.warnOfData(warn)
 			return err
@@ -136,7 +137,7 @@ func (o *runResources) holdData(ctx context.Context, r *runPlan, warn func(strin
 
 // close releases everything in the opposite order.
 func (o *runResources) close(ctx context.Context, say *reporter) {
-	if err := errors.Join(o.outputs.stop(ctx), o.untilEnd.stop(ctx)); err != nil {
+	if err := errors.Join(o.outputs.Stop(ctx), o.untilEnd.Stop(ctx)); err != nil {
 		say.print("aiperf: warning: " + err.Error())
 	}
 }
@@ -146,7 +147,7 @@ func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *
 	if inputs := o.executor.inputs; inputs != nil {
 		inputs.discard()
 	}
-	err := o.outputs.stop(ctx)
+	err := o.outputs.Stop(ctx)
 	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
 	if err = errors.Join(err, clearErr); err != nil {
 		say.print("aiperf: warning: " + err.Error())
@@ -157,7 +158,7 @@ func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *
 // startServers starts the simulated servers.
 func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) error {
 	servers := &mockServers{as: cfg.As("endpoint.urls"), asked: cfg.Endpoint.URLs}
-	err := o.untilEnd.start(ctx, servers)
+	err := o.untilEnd.Start(ctx, servers)
 	o.urls = servers.urls
 	for i, asked := range cfg.Endpoint.URLs {
 		if err == nil && usesGRPC(cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
@@ -185,7 +186,7 @@ func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, 
 		return err
 	}
 	o.carrier, o.client = over, client
-	o.untilEnd.opened(func() error { release(); return nil })
+	o.untilEnd.OnStop(func() error { release(); return nil })
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, 
 func (o *runResources) newLoad(cfg *config.Benchmark, r *runPlan, busy int) (*load.Generator, error) {
 	return load.New(r.scenario, load.Options{
 		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg), Busy: busy,
-		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.phaseStart(p) }, After: o.after},
+		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.PhaseStart(p) }, After: o.after},
 	})
 }
 
@@ -209,7 +210,7 @@ func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
 // after runs what follows a phase.
 func (o *runResources) after(f *load.PhaseStats) {
 	o.api.after(f)
-	o.duringLoad.phaseEnd(f) // runs first, since the steps below may take long
+	o.duringLoad.PhaseEnd(f) // runs first, since the steps below may take long
 	o.profiler.after(context.Background(), f)
 }
 
@@ -232,7 +233,7 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 		}
 	}
 	o.executor.inputs = inputs
-	return o.outputs.start(ctx, inputs)
+	return o.outputs.Start(ctx, inputs)
 }
 
 // waiter returns the waiter for the instants of the schedule; nil = the most exact one of the platform.

@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/component"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
 )
 
 // phaseLog is the component that logs when the clock of a phase starts, and the statistics of a finished phase.
 type phaseLog struct {
-	passiveComponent
+	component.Passive
 	log *slog.Logger
 }
 

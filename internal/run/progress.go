@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/run/component"
 	"aiperf/internal/workload/load"
 )
 
@@ -38,7 +39,7 @@ const progressPause = 250 * time.Millisecond
 // progress is the component that shows the progress of the load: the live line, if there is a terminal for it, and lines of statistics. These go to
 // the log if a live line or dashboard is shown, otherwise to the error stream.
 type progress struct {
-	passiveComponent
+	component.Passive
 	snapshots *snapshotter
 	plain     *ui.PlainReporter
 	columns   int             // of the live line

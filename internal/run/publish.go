@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/ui/livefile"
 	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/run/component"
 )
 
 // Pauses between two writes of the live file, and how long the end of a run waits for a file system that does not respond.
@@ -23,7 +24,7 @@ const (
 // publisher is the component that writes the live file, in which other processes see the progress of the run. It has its own goroutine: nothing waits
 // for the file.
 type publisher struct {
-	passiveComponent
+	component.Passive
 	snapshots *snapshotter
 	dir       string
 	version   string

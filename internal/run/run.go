@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/report/runfiles"
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
+	"aiperf/internal/run/component"
 	"aiperf/internal/workload/load"
 )
 
@@ -65,7 +66,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	defer begun.close(ctx, say)
 	result, used, loadErr := begun.runLoad(ctx, cfg, &opts, say)
 	say.view.endLoad()
-	pipeErr := begun.outputs.stop(ctx)
+	pipeErr := begun.outputs.Stop(ctx)
 	window, phases := profilingWindow(result)
 	how := outcome(cfg, &opts, result, window, say.file)
 	how.GPU, how.NetworkRTT = begun.exporters.gpuFigures(window), begun.exporters.roundTrip()
@@ -105,8 +106,8 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used usage, err error) {
 	m := new(meter)
 	for _, one := range o.watchers(cfg, m, opts, say) {
-		if err := o.duringLoad.start(ctx, one); err != nil {
-			return nil, used, errors.Join(err, o.duringLoad.stop(ctx))
+		if err := o.duringLoad.Start(ctx, one); err != nil {
+			return nil, used, errors.Join(err, o.duringLoad.Stop(ctx))
 		}
 	}
 	say.view.beginLoad(o.load, o.exporters)
@@ -116,14 +117,14 @@ func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts 
 	err = errors.Join(err, unwatched())
 	o.profiler.finish(ctx)
 	o.exporters.finish(ctx)
-	err = errors.Join(err, o.duringLoad.stop(ctx))
+	err = errors.Join(err, o.duringLoad.Stop(ctx))
 	return result, m.usage(), err
 }
 
 // watchers returns the components that run during the load, in the order of their start.
-func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component {
+func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component.Component {
 	m.check = o.client.CheckEmptiness
-	list := []component{
+	list := []component.Component{
 		o.exporters,
 		m,
 		say.view,

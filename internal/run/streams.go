@@ -13,6 +13,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/pipeline"
+	"aiperf/internal/run/component"
 	"aiperf/internal/telemetry/otlp"
 	"aiperf/internal/telemetry/promserver"
 	"aiperf/internal/workload/load"
@@ -40,8 +41,8 @@ func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, 
 		}
 		say.note("metrics of this run: %s/metrics", server.URL())
 		o.streams.observers = append(o.streams.observers, figures)
-		o.untilEnd.opened(func() error {
-			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit/2)
+		o.untilEnd.OnStop(func() error {
+			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), component.StopLimit/2)
 			defer cancel()
 			return server.Close(limited)
 		})
@@ -61,7 +62,7 @@ func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, 
 			return fmt.Errorf("%s: %w", cfg.As("otel.metrics_url"), err)
 		}
 		o.streams.observers = append(o.streams.observers, stream)
-		o.outputs.opened(func() error { stream.Close(ctx); return nil })
+		o.outputs.OnStop(func() error { stream.Close(ctx); return nil })
 	}
 	return nil
 }

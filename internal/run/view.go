@@ -18,13 +18,14 @@ import (
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/run/component"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/workload/load"
 )
 
 // liveView is the state of a run that a dashboard shows. It exists before the run has anything to show. The load never waits for it.
 type liveView struct {
-	passiveComponent
+	component.Passive
 	cfg      *config.Benchmark
 	running  *ui.Running
 	stalls   *stallDetector

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/run/component"
 	"aiperf/internal/workload/load"
 )
 
@@ -29,7 +30,7 @@ type watchableLoad interface {
 
 // watcherComponent is the component that calls Look at the requested times and ends the load when Look returns true.
 type watcherComponent struct {
-	passiveComponent
+	component.Passive
 	watcher Watcher // nil = no watcher
 	load    watchableLoad
 	once    sync.Once

@@ -1,4 +1,4 @@
-package run
+package component
 
 import (
 	"context"
@@ -12,19 +12,19 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// told is a component that writes down what it is told.
-type told struct {
+// logged is a component that logs its calls.
+type logged struct {
 	name string
 	log  *[]string
 	fail error
 }
 
-func (c told) note(what string) { *c.log = append(*c.log, what+" "+c.name) }
+func (c logged) note(what string) { *c.log = append(*c.log, what+" "+c.name) }
 
-func (c told) Start(context.Context) error  { c.note("start"); return c.fail }
-func (c told) PhaseStart(p *load.PhaseInfo) { c.note("begin " + p.Name) }
-func (c told) PhaseEnd(f *load.PhaseStats)  { c.note("end " + f.Info.Name) }
-func (c told) Stop(ctx context.Context) error {
+func (c logged) Start(context.Context) error  { c.note("start"); return c.fail }
+func (c logged) PhaseStart(p *load.PhaseInfo) { c.note("begin " + p.Name) }
+func (c logged) PhaseEnd(f *load.PhaseStats)  { c.note("end " + f.Info.Name) }
+func (c logged) Stop(ctx context.Context) error {
 	if _, ok := ctx.Deadline(); !ok || ctx.Err() != nil {
 		c.note("no time to stop")
 	}
@@ -34,19 +34,19 @@ func (c told) Stop(ctx context.Context) error {
 
 func TestComponentsStopInTheOppositeOrder(t *testing.T) {
 	var log []string
-	var all components
+	var all List
 	ctx, cancel := context.WithCancel(t.Context())
-	for _, one := range []told{{name: "a", log: &log}, {name: "b", log: &log}, {name: "c", log: &log, fail: errors.New("no")}} {
-		if err := all.start(ctx, one); !errors.Is(err, one.fail) {
+	for _, one := range []logged{{name: "a", log: &log}, {name: "b", log: &log}, {name: "c", log: &log, fail: errors.New("no")}} {
+		if err := all.Start(ctx, one); !errors.Is(err, one.fail) {
 			t.Errorf("%s: %v", one.name, err)
 		}
 	}
 	info := &load.PhaseInfo{Name: "p"}
-	all.phaseStart(info)
-	all.phaseEnd(&load.PhaseStats{Info: *info})
+	all.PhaseStart(info)
+	all.PhaseEnd(&load.PhaseStats{Info: *info})
 	cancel() // the user interrupts: there is time to stop all the same
 	for range 2 {
-		if err := all.stop(ctx); err != nil {
+		if err := all.Stop(ctx); err != nil {
 			t.Error(err)
 		}
 	}
@@ -58,7 +58,7 @@ func TestComponentsStopInTheOppositeOrder(t *testing.T) {
 
 // stuck is a component that does not stop by itself.
 type stuck struct {
-	passiveComponent
+	Passive
 	free chan struct{}
 }
 
@@ -66,16 +66,16 @@ func (c stuck) Stop(context.Context) error { <-c.free; return nil }
 
 func TestAComponentThatHangsIsLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var all components
+		var all List
 		var log []string
 		c := stuck{free: make(chan struct{})}
-		for _, one := range []component{told{name: "a", log: &log}, c} {
-			if err := all.start(t.Context(), one); err != nil {
+		for _, one := range []Component{logged{name: "a", log: &log}, c} {
+			if err := all.Start(t.Context(), one); err != nil {
 				t.Fatal(err)
 			}
 		}
 		from := time.Now()
-		if err := all.stop(t.Context()); err == nil || !strings.Contains(err.Error(), "did not stop within 10s") || time.Since(from) != stopLimit {
+		if err := all.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), "did not stop within 10s") || time.Since(from) != StopLimit {
 			t.Errorf("%v after %v", err, time.Since(from))
 		}
 		if !slices.Contains(log, "stop a") {
