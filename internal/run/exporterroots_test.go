@@ -12,10 +12,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestExportersTrustTheSameRoots: exporters behind a certificate of one's own are reached with --tls-ca-file, and not without.
 func TestExportersTrustTheSameRoots(t *testing.T) {
+	testhome.Slow(t)
 	var pages atomic.Int64
 	secret := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		pages.Add(1)
