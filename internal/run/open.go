@@ -69,7 +69,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
 		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
 		{"artifacts", func() error { return o.claimDir(ctx, cfg, opts, say) }},
-		{"data", func() error { return o.holdData(ctx, r, say.warn) }},
+		{"data", func() error { return o.holdData(r, say.warn) }},
 		{"executor", func() error {
 			o.makeExecutor(cfg, opts, r, say)
 			if err := o.preflight.awaitModels(ctx); err != nil {
@@ -120,7 +120,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 const bytesGC = 30
 
 // holdData adapts the run to its data: it sets the memory target for media, and stops the reader of streamed data at the end of the run.
-func (o *runResources) holdData(ctx context.Context, r *runPlan, warn func(string)) error {
+func (o *runResources) holdData(r *runPlan, warn func(string)) error {
 	if info := r.data.Info(); info.MadeMedia || info.LongRows {
 		before := debug.SetGCPercent(bytesGC)
 		o.untilEnd.OnStop(func() error { debug.SetGCPercent(before); return nil })
