@@ -115,6 +115,9 @@ vet-others: ## the code and its tests as Windows and macOS build them (their sta
 	GOOS=windows $(GO) vet ./...
 	GOOS=darwin $(GO) vet ./...
 
+mutants: ## plants each fault of test/mutants/list.txt and runs the tests of its package; fails if a fault is not found (ARGS="-only FILE")
+	$(GO) run ./test/mutants $(ARGS)
+
 tools: ## golangci-lint, built from its module
 	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 

@@ -1,5 +1,5 @@
-// Command mutants plants the faults of list.txt one at a time and runs the tests of the package with each. It prints the test that
-// kills a mutant. It ends with status 1 if a mutant survives or does not fit the code any more, with 2 if it cannot test at all.
+// Command mutants plants the faults of list.txt one at a time and runs the tests of the package with each, first the fast ones (-short), then all. It
+// prints the test that kills a mutant. It ends with status 1 if a mutant survives or does not fit the code any more, with 2 if it cannot test at all.
 //
 // The tree is not changed: go test gets the mutant as an overlay.
 package main
@@ -66,7 +66,7 @@ func plantAll(all []mutant, chosen *regexp.Regexp, dir string) (alive, planted i
 			continue
 		}
 		if pkg := m.pkg(); !sound[pkg] {
-			if out, err := test(pkg, ""); err != nil {
+			if out, err := test(pkg); err != nil {
 				stop(fmt.Errorf("the tests of %s fail without a mutant; make them pass first:\n%s", pkg, out))
 			}
 			sound[pkg] = true
@@ -147,19 +147,21 @@ func (m *mutant) plant(dir string) (killed bool, how string) {
 			stop(err)
 		}
 	}
-	out, err := test(m.pkg(), overlay)
-	return verdict(out, err)
+	killed, how = verdict(test(m.pkg(), "-short", "-overlay", overlay))
+	if !killed && how == survived { // the slow tests may kill it
+		killed, how = verdict(test(m.pkg(), "-overlay", overlay))
+	}
+	return killed, how
 }
 
-// test runs the tests of a package, with what an overlay replaces.
-func test(pkg, overlay string) (string, error) {
-	args := []string{"test", "-short", "-vet=off", "-failfast", "-timeout", "180s"}
-	if overlay != "" {
-		args = append(args, "-overlay", overlay)
-	}
-	out, err := exec.Command("go", append(args, pkg)...).CombinedOutput()
+// test runs the tests of a package with more arguments of go test.
+func test(pkg string, args ...string) (string, error) {
+	args = append([]string{"test", "-vet=off", "-failfast", "-timeout", "300s"}, append(args, pkg)...)
+	out, err := exec.Command("go", args...).CombinedOutput()
 	return string(out), err
 }
+
+const survived = "SURVIVED"
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
@@ -168,7 +170,7 @@ func verdict(out string, err error) (killed bool, how string) {
 	one := failed.FindStringSubmatch(out)
 	switch {
 	case err == nil:
-		return false, "SURVIVED"
+		return false, survived
 	case strings.Contains(out, "[build failed]"), strings.Contains(out, "[setup failed]"):
 		return false, "DOES NOT COMPILE"
 	case one != nil:

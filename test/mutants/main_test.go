@@ -1,9 +1,29 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
+
+// TestMakeHasItsRules checks that every target that the Makefile declares has a rule. make reports success for a declared target without one.
+func TestMakeHasItsRules(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, targets, _ := strings.Cut(string(text), "\n.PHONY: ")
+	targets, _, _ = strings.Cut(targets, "\n")
+	if !strings.Contains(" "+targets+" ", " mutants ") {
+		t.Fatalf("targets: %q", targets)
+	}
+	for target := range strings.FieldsSeq(targets) {
+		if !strings.Contains(string(text), "\n"+target+":") {
+			t.Errorf("Makefile declares %s and has no rule for it", target)
+		}
+	}
+}
 
 // TestListFits checks that every mutant of the list can be planted. A change of the code must change the list with it.
 func TestListFits(t *testing.T) {
