@@ -7,10 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestInputsWithoutEnd: what never ends, or asks for more than there can be, is refused with the bound.
 func TestInputsWithoutEnd(t *testing.T) {
+	testhome.Slow(t)
 	trace := filepath.Join(t.TempDir(), "t.jsonl")
 	if err := os.WriteFile(trace, []byte(`{"input_length":2000000000,"timestamp":0}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)

@@ -86,6 +86,7 @@ func TestDashboardNobodyReads(t *testing.T) {
 
 // TestDashboardForced: the second Ctrl+C leaves at once, although the terminal accepts no output, and restores it.
 func TestDashboardForced(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	s := atTerminal(t, 200, 50, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.5", "--concurrency", "2", "--benchmark-duration", "600")
 	s.shows("1 s a cell", " ago")

@@ -120,6 +120,7 @@ func readOnly(t *testing.T) *os.File {
 // TestDuration: after the duration answers may come for as long as the grace lasts; what is still in flight then is cut, listed and counted
 // nowhere.
 func TestDuration(t *testing.T) {
+	testhome.Slow(t)
 	for _, c := range []struct {
 		grace   string
 		release bool

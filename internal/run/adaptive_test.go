@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
@@ -176,6 +177,7 @@ func readJSON[T any](t *testing.T, path string) (v T) {
 // TestAdaptiveRun: a run against a simulated server of two places at a time, whose level any load keeps: the second window reaches the highest value
 // and ends the phase, long before its duration. A rerun leaves no file of the one before.
 func TestAdaptiveRun(t *testing.T) {
+	testhome.Slow(t)
 	dir := t.TempDir()
 	b := whole(dir, "mock://?ttft=5ms&itl=1ms&capacity=2", 0)
 	p := adaptivePhaseConfig()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
 )
@@ -348,6 +349,7 @@ func TestConformanceByteByByte(t *testing.T) {
 
 // S60, S61, S62: streams that break, stall, or stay open.
 func TestConformanceOfBrokenStreams(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	event := expand("data: D(a)⏎⏎")[0]
 	for _, c := range []struct {

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/sim/mockserver"
@@ -225,6 +226,7 @@ func served(t *testing.T, path string) (at []int64) {
 // TestSimulatedGPUs: energy, power and what follows from them are those of the simulated exporter, whose truth is known: GPU i draws 100 (i + 1) W, and
 // its log has the instant of every page.
 func TestSimulatedGPUs(t *testing.T) {
+	testhome.Slow(t)
 	dir := t.TempDir()
 	truth := filepath.Join(dir, "truth.jsonl")
 	b := whole(dir, "mock://?ttft=30ms&itl=10ms&tokens=20&dcgm=2&truth-log="+url.QueryEscape(truth), 12)

@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/metric"
 )
 
 // TestLumpsOfAServer checks that the verdict, the probe and the files name a server that buffers its stream. The client is not blamed, and answers
 // that arrived in one burst have no ITL. The bursts are far apart, so that a client that waits for CPU still recognizes them.
 func TestLumpsOfAServer(t *testing.T) {
+	testhome.Slow(t)
 	for _, c := range []struct {
 		name, knobs string
 		says        string

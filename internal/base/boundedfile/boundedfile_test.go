@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestPipe: a pipe is read once and may be opened again.
@@ -38,6 +40,7 @@ func TestPipe(t *testing.T) {
 
 // TestPipeWithoutWriter: ReadAll does not wait for ever for a process that writes; a slow one is waited for.
 func TestPipeWithoutWriter(t *testing.T) {
+	testhome.Slow(t)
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)

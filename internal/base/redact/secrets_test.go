@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 func TestSecretsLengths(t *testing.T) {
@@ -71,6 +73,7 @@ func TestSecretsJSON(t *testing.T) {
 
 // TestManySecrets: above a few values the one-pass search finds the same.
 func TestManySecrets(t *testing.T) {
+	testhome.Slow(t)
 	s := NewSecrets()
 	var text, want strings.Builder
 	for i := range 500 {

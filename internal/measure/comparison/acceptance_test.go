@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/sim/batching"
 )
@@ -260,6 +261,7 @@ func TestFalseAlarmsAndPower(t *testing.T) {
 // TestSameAtTheMargin: a difference of exactly the margin is rarely called the same. (Only where requests are drawn and not served do all
 // statistics differ by as much as the speed.)
 func TestSameAtTheMargin(t *testing.T) {
+	testhome.Slow(t)
 	for _, one := range []struct {
 		name    string
 		n, each int

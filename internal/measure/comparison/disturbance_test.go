@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // pauses are a machine that keeps processes waiting for a share of the time, for length ms on average.
@@ -45,6 +47,7 @@ func beset(seed uint64, p pauses, slower float64) Run {
 // TestDisturbedMachine: what a machine adds to some requests of one run, or a little to many, is no difference of servers, be there one run a side or
 // five; what is slower all the same is found. Without what the run knows of its machine it would be an alarm nearly every time.
 func TestDisturbedMachine(t *testing.T) {
+	testhome.Slow(t)
 	n := repeats(200)
 	for _, c := range []struct {
 		name          string

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/sim/batching"
 )
@@ -102,6 +103,7 @@ func (d *disturbed) Cell(ctx context.Context, load float64, looks []float64, don
 
 // TestFindDisturbed: loads below one that the client has kept are not its ceiling, however often something disturbs it there.
 func TestFindDisturbed(t *testing.T) {
+	testhome.Slow(t)
 	o := batching.Default()
 	a, err := Find(t.Context(), &disturbed{simulated: simulated{o: o, limit: 200, seed: 1}}, Options{
 		Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4,
@@ -191,6 +193,7 @@ func server(change func(*batching.Options)) batching.Options {
 // they state, on a clean server, one with outliers, one that is cold at first, by users, and where only the inter-token latency is asked for, which an
 // overload need not break.
 func TestFind(t *testing.T) {
+	testhome.Slow(t)
 	n := 4
 	if *full {
 		n = 48 // twice the table: of 24, one in ten tables would be off by chance

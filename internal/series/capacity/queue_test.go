@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/sim/batching"
 )
 
@@ -49,6 +50,7 @@ func (q *queue) Cell(_ context.Context, load float64, looks []float64, done func
 // TestQueue: searches of plain queues, whose bursts last as long as short cells do, are settled within their cells and near the truth, which is that of
 // 400,000 arrivals.
 func TestQueue(t *testing.T) {
+	testhome.Slow(t)
 	n := 2
 	if *full {
 		n = 24

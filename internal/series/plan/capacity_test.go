@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
@@ -226,6 +227,7 @@ func sending(lost float64) metric.ClientStats {
 // TestFindCapacity: a queue with a known service rate; the answer, its sentence and its file. A client whose machine stands still for 4 % of every cell
 // finds the same. Latency of a long simulation of this queue is below 50 ms for 90 % of requests up to 76/s.
 func TestFindCapacity(t *testing.T) {
+	testhome.Slow(t)
 	for name, client := range map[string]func(float64) metric.ClientStats{
 		"kept": func(float64) metric.ClientStats { return metric.ClientStats{} }, "paused": func(float64) metric.ClientStats { return sending(.04) },
 	} {

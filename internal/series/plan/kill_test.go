@@ -241,6 +241,7 @@ func tear(t *testing.T, dir string, r *rand.Rand) {
 // TestKilled: a series that is killed at random instants and gone on with each time ends in the same files as one that was not: by every signal, with
 // files of its last run cut as well.
 func TestKilled(t *testing.T) {
+	testhome.Slow(t)
 	for name := range killed {
 		t.Run(name, func(t *testing.T) { killAgain(t, name) })
 	}

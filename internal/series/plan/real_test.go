@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/redact"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/comparison"
 	"aiperf/internal/measure/stats"
@@ -130,6 +131,7 @@ func (w *wire) run(t *testing.T, url string, seed int) comparison.Run {
 // TestRealRuns is check 8 of comparison.md, section 8: runs in turn against two servers of which B is slower, over real sockets. A part of it: that
 // a server which takes three times as long is worse.
 func TestRealRuns(t *testing.T) {
+	testhome.Slow(t)
 	n, slower := 2, "ttft=60ms itl=6ms"
 	if *full {
 		n, slower = 12, "ttft=21ms itl=2.1ms"

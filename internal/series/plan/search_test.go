@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 )
 
@@ -206,6 +207,7 @@ func TestUnluckyCells(t *testing.T) {
 
 // TestBayesianOddOutcomes: whatever comes of cells, a search stays in its space, asks for no point twice, and ends with a reason.
 func TestBayesianOddOutcomes(t *testing.T) {
+	testhome.Slow(t)
 	nothing := probe{objective: math.NaN(), verdict: verdict{margin: math.NaN()}}
 	n := 0
 	for name, f := range map[string]func(x float64) probe{

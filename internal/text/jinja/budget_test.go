@@ -3,6 +3,8 @@ package jinja
 import (
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // heavy are templates that are small to write and that nobody could render: each one is an error, whatever it multiplies.
@@ -60,6 +62,7 @@ var heavy = map[string]string{
 
 // TestHeavyTemplates: what a small template multiplies is an error, not a process without memory.
 func TestHeavyTemplates(t *testing.T) {
+	testhome.Slow(t)
 	for name, src := range heavy {
 		t.Run(name, func(t *testing.T) {
 			got, err := render(Chat(), src, nil)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/budget"
+	"aiperf/internal/base/testhome"
 )
 
 // heavyFile writes a tokenizer.json with a normalizer and a pre-tokenizer and gives its path.
@@ -102,6 +103,7 @@ func TestTextBeyondItsLimits(t *testing.T) {
 
 // TestLargeVocabularies: a vocabulary beyond all published ones is refused by its number of entries, in every format.
 func TestLargeVocabularies(t *testing.T) {
+	testhome.Slow(t)
 	var object, ranks, words strings.Builder
 	for i := range 1_500_002 {
 		fmt.Fprintf(&object, `,"%d":%d`, i, i)

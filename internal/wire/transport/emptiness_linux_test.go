@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/record"
 )
 
@@ -145,6 +146,7 @@ func (m *emptinessModel) read(s *socketModel) {
 
 // TestEmptinessContainsTheArrival: whatever the order of arrivals, checks and reads, bytes came after the instant that the read states.
 func TestEmptinessContainsTheArrival(t *testing.T) {
+	testhome.Slow(t)
 	reads := 0
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 24))

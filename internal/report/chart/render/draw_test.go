@@ -11,6 +11,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/report/chart"
 )
 
@@ -39,6 +40,7 @@ func TestTicks(t *testing.T) {
 
 // TestPictures: whatever a chart holds, it is drawn: nothing, gaps, one point, infinities, huge values, both formats, both themes.
 func TestPictures(t *testing.T) {
+	testhome.Slow(t)
 	style := chart.Style{Color: "#4c72b0", Width: 2, Size: 5, Filling: 0.2}
 	line := func(x, y []float64) chart.Trace {
 		return chart.Trace{Name: "a", Kind: chart.Scatter, Mode: chart.LinesMarkers, X: x, Y: y, Style: style}

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/synth"
@@ -69,6 +70,7 @@ func whole(t *testing.T, s dataset.Dataset) []string {
 
 // TestIndexedIsTheSame checks that rows that stay in their file give the same as rows in memory, in every format and with every option.
 func TestIndexedIsTheSame(t *testing.T) {
+	testhome.Slow(t)
 	files := map[string]string{
 		"single_turn": "\ufeff{\"text\":\"a\"}\n\n  {\"texts\":[\"b\",\"c\"],\"timestamp\":5,\"output_length\":3,\"extra\":{\"z\":1}}  \r\n{\"text\":\"ü\",\"delay\":7}\n{\"text\":\"outside\",\"timestamp\":99}",
 		"multi_turn": `{"session_id":"x","turns":[{"role":"system","text":"s"},{"text":"a"},{"text":"b","delay":9}]}` + "\n" +

@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestHeapOfALargeFile checks the heap for a file of 100 MB: only an index after reading it, and only the current row during use.
@@ -69,6 +71,7 @@ func TestHeapOfALargeFile(t *testing.T) {
 
 // TestIndexOfEveryFormat checks that the stored data of a large file, including sessions, are a small fraction of it in every format.
 func TestIndexOfEveryFormat(t *testing.T) {
+	testhome.Slow(t)
 	leave(t)
 	const count = 4000
 	text := strings.Repeat("word ", 200)

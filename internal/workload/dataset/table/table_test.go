@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // all reads a whole file.
@@ -140,6 +142,7 @@ func TestJSON(t *testing.T) {
 
 // TestDamaged checks that every truncation and every flipped byte at the end gives an error or a table, never a crash.
 func TestDamaged(t *testing.T) {
+	testhome.Slow(t)
 	for _, name := range []string{"parquet_zstd_v2.parquet", "arrow.arrow", "csv.csv"} {
 		whole, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {

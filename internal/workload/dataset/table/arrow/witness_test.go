@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -437,6 +439,7 @@ func FuzzOpen(f *testing.F) {
 
 // TestDamagedTypes: a stream or file of all types some of whose bytes were changed is an error of this package, or rows.
 func TestDamagedTypes(t *testing.T) {
+	testhome.Slow(t)
 	r := rand.New(rand.NewPCG(3, 4))
 	refused := 0
 	schema := allTypes()
