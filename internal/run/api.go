@@ -86,7 +86,7 @@ func (o *runResources) startAPI(ctx context.Context, cfg *config.Benchmark, opts
 	if guard.Token == processToken() {
 		withToken = guard.Address(address)
 	}
-	say.printAddress("API of this run", address, withToken)
+	say.PrintAddress("API of this run", address, withToken)
 	t.failed = server.Failed
 	o.api = t
 	o.untilEnd.OnStop(func() error {

@@ -34,10 +34,10 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMachine(cfg, r, say.warn); err != nil {
+	if err := checkMachine(cfg, r, say.Warn); err != nil {
 		return nil, err
 	}
-	if err := checkBodies(ctx, newPreparedStore(r.data), r.endpoint, r.codec, true, say.warn); err != nil {
+	if err := checkBodies(ctx, newPreparedStore(r.data), r.endpoint, r.codec, true, say.Warn); err != nil {
 		return nil, err
 	}
 	f := &Forecast{Prompts: r.data.Info().Turns, Tokens: math.NaN()}

@@ -16,14 +16,14 @@ func (w *exporterCollection) inCluster(ctx context.Context) []string {
 	case d.Mode == "disabled" || d.Mode == "auto" && !inside:
 		return nil
 	case !inside:
-		w.say.warn(w.config.As("server_metrics.discovery") + ": this run is not in a Kubernetes cluster; there is nothing to discover")
+		w.say.Warn(w.config.As("server_metrics.discovery") + ": this run is not in a Kubernetes cluster; there is nothing to discover")
 		return nil
 	}
 	found, err := pods.Find(ctx, pods.Options{Namespace: d.Namespace, Selector: d.LabelSelector, Timeout: d.Timeout.Duration(), Getenv: os.Getenv})
 	if err != nil {
-		w.say.warn("server metrics: looking for servers in the Kubernetes cluster: " + err.Error())
+		w.say.Warn("server metrics: looking for servers in the Kubernetes cluster: " + err.Error())
 		return nil
 	}
-	w.say.log.Info(fmt.Sprintf("server metrics: found %d metrics pages of servers in the cluster", len(found)), "urls", found)
+	w.say.Log.Info(fmt.Sprintf("server metrics: found %d metrics pages of servers in the cluster", len(found)), "urls", found)
 	return found
 }

@@ -1,11 +1,11 @@
 package run
 
 import (
+	"aiperf/internal/config"
+	"aiperf/internal/run/message"
 	"bytes"
 	"strings"
 	"testing"
-
-	"aiperf/internal/config"
 )
 
 // TestInCluster: a cluster is asked where the settings say so and there is one; what goes wrong there is a warning. It sets the environment and
@@ -21,7 +21,7 @@ func TestInCluster(t *testing.T) {
 		b := &config.Default().Benchmark
 		b.ServerMetrics.Discovery.Mode = c.mode
 		var errs bytes.Buffer
-		w := newExporterCollection(exporterOptions{config: b, say: newMessageReporter(reporterOptions{level: "INFO", err: &errs})})
+		w := newExporterCollection(exporterOptions{config: b, say: message.New(message.Options{Level: "INFO", Err: &errs})})
 		if found := w.inCluster(t.Context()); found != nil || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.String() != "" {
 			t.Errorf("%s at %q: %q, said %q, want %q", c.mode, c.host, found, errs.String(), c.want)
 		}

@@ -1,15 +1,10 @@
 package run
 
 import (
-	"context"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
-
 	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
+	"aiperf/internal/run/message"
 	"aiperf/internal/run/results"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
@@ -19,11 +14,16 @@ import (
 	"aiperf/internal/workload/dataset/public"
 	"aiperf/internal/workload/dataset/synth"
 	"aiperf/internal/workload/dataset/trace"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
 )
 
 // openDataset opens the dataset of a run. agent is the user agent for downloading media. tok is called only if prompts must be generated.
 func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error),
-	say *messageReporter) (dataset.Dataset, error) {
+	say *message.Reporter) (dataset.Dataset, error) {
 	d := b.Dataset()
 	system, err := systemPrompt(b, d)
 	if err != nil {
@@ -44,7 +44,7 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 	case config.DatasetFile:
 		o := fileOptions(ctx, agent, b, d, e, root, around, assignment, tok)
 		if say != nil {
-			reading, done := say.reading(d.Path)
+			reading, done := say.Reading(d.Path)
 			defer done()
 			o.Reading = reading
 		}

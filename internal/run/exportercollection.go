@@ -1,6 +1,19 @@
 package run
 
 import (
+	"aiperf/internal/base/redact"
+	"aiperf/internal/config"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/message"
+	"aiperf/internal/sim/mockserver"
+	"aiperf/internal/telemetry"
+	"aiperf/internal/telemetry/gpu"
+	"aiperf/internal/telemetry/machine"
+	"aiperf/internal/telemetry/network"
+	"aiperf/internal/telemetry/servermetrics"
+	"aiperf/internal/telemetry/timeline"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/load"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -11,19 +24,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"aiperf/internal/base/redact"
-	"aiperf/internal/config"
-	"aiperf/internal/report/artifact"
-	"aiperf/internal/sim/mockserver"
-	"aiperf/internal/telemetry"
-	"aiperf/internal/telemetry/gpu"
-	"aiperf/internal/telemetry/machine"
-	"aiperf/internal/telemetry/network"
-	"aiperf/internal/telemetry/servermetrics"
-	"aiperf/internal/telemetry/timeline"
-	"aiperf/internal/wire/transport"
-	"aiperf/internal/workload/load"
 )
 
 // exporterCollection is the component that reads exporters during the run: those of GPUs and those of the servers. It never waits for the load. The
@@ -46,7 +46,7 @@ type exporterOptions struct {
 	urls    []string // of the servers
 	layout  artifact.Layout
 	seconds *timeline.Timeline
-	say     *messageReporter
+	say     *message.Reporter
 }
 
 // newExporterCollection returns a component that reads nothing before its start.
@@ -89,7 +89,7 @@ func (w *exporterCollection) Start(ctx context.Context) error {
 		tuning := b.Environment.Server
 		o := servermetrics.Options{
 			Client: w.client, Servers: w.httpServers(), URLs: b.ServerMetrics.URLs,
-			Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(), Warn: w.say.warn, Log: w.say.log,
+			Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(), Warn: w.say.Warn, Log: w.say.Log,
 			Silence: b.As("server_metrics.enabled") + " takes this line away",
 		}
 		if w.format("jsonl") {
@@ -144,12 +144,12 @@ func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err
 	o := gpu.Options{
 		Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Defaults: slices.Concat(tuning.DefaultDCGMEndpoints, w.simulatedGPUs()),
 		Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(),
-		Line: w.lines(w.layout.GPUTelemetry()), Warn: w.say.warn, Log: w.say.log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
+		Line: w.lines(w.layout.GPUTelemetry()), Warn: w.say.Warn, Log: w.say.Log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
 	}
 	switch b.GPUTelemetry.Collector {
 	case "pynvml", "amdsmi":
 		if w.elsewhere() {
-			w.say.warn("the GPU metrics are from this machine, but the server runs on another one")
+			w.say.Warn("the GPU metrics are from this machine, but the server runs on another one")
 		}
 		if b.GPUTelemetry.Collector == "pynvml" {
 			w.gpu, err = gpu.OpenSMI(ctx, o, smiCommand)
@@ -158,7 +158,7 @@ func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err
 			w.gpu, err = gpu.OpenAMD(ctx, o, amdSMICommand)
 		}
 		if err != nil { // as in AIPerf 0.13, a machine without GPUs does not end the run
-			w.say.warn(fmt.Sprintf("%s %s: %v; the run continues without GPU metrics", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector, err))
+			w.say.Warn(fmt.Sprintf("%s %s: %v; the run continues without GPU metrics", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector, err))
 		}
 		return func() {}, nil
 	case "dcgm":
@@ -205,7 +205,7 @@ func (w *exporterCollection) customFields() ([]gpu.Field, error) {
 	}
 	fields, warnings, err := gpu.ReadCustom(path)
 	for _, text := range warnings {
-		w.say.warn(text)
+		w.say.Warn(text)
 	}
 	return fields, err
 }
@@ -317,7 +317,7 @@ func (w *exporterCollection) readLateCounts(ctx context.Context, flush time.Dura
 	limited, cancel := context.WithTimeout(ctx, flush)
 	defer cancel()
 	if !w.simulated() {
-		w.say.log.Info("server metrics: still reading, because servers count some requests late", "seconds", flush.Seconds())
+		w.say.Log.Info("server metrics: still reading, because servers count some requests late", "seconds", flush.Seconds())
 		<-limited.Done()
 		return
 	}

@@ -14,9 +14,9 @@ const maxErrorKinds = 3
 // reportFailure prints one line on the error stream that says why a run has no result. The report has the details but may go elsewhere. reported: the
 // report follows on the same screen, so only the log gets the line. ended: an error ended the run; it is the cause, and the caller prints it.
 func reportFailure(say *reporter, run *metric.Run, result *load.Result, templateFailures int64, reported, ended bool, as func(key string) string) {
-	fail := say.fail
+	fail := say.Fail
 	if reported {
-		fail = func(text string) { say.log.Error(text) }
+		fail = func(text string) { say.Log.Error(text) }
 	}
 	if result != nil {
 		var abandoned int
@@ -24,7 +24,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 			abandoned += int(f.Abandoned)
 		}
 		if abandoned > 0 {
-			say.warn(fmt.Sprintf("%d requests did not return after they were cancelled; no file lists them", abandoned))
+			say.Warn(fmt.Sprintf("%d requests did not return after they were cancelled; no file lists them", abandoned))
 		}
 	}
 	if result != nil && result.TooManyFail {
@@ -35,7 +35,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 		fail("the run was stopped: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")))
 	}
 	if n := templateFailures; n > 0 {
-		say.warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens count the texts only", as("tokenizer.apply_chat_template"), n))
+		say.Warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens count the texts only", as("tokenizer.apply_chat_template"), n))
 	}
 	if text := failureReason(run.Profiling); text != "" && (!ended || run.Profiling.Failed > 0) {
 		fail(text)

@@ -84,7 +84,7 @@ func (o *runResources) replaceFiles(cfg *config.Benchmark, opts *Options, say *r
 	}
 	n, err := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
 	if n > 0 {
-		say.note("removed the files of an earlier run from %s (%d)", o.layout.Dir, n)
+		say.Note("removed the files of an earlier run from %s (%d)", o.layout.Dir, n)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %w", cfg.As("artifacts.dir"), err)
@@ -97,21 +97,21 @@ func (o *runResources) replaceFiles(cfg *config.Benchmark, opts *Options, say *r
 	if err := writeUserFiles(cfg, o.layout.Dir); err != nil {
 		return err
 	}
-	say.openFile(f, o.layout.Log())
-	say.log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
+	say.OpenFile(f, o.layout.Log())
+	say.Log.Info("run", "version", opts.Version, "benchmark_id", opts.BenchmarkID, "command", opts.Info.CLICommand)
 	return nil
 }
 
 // saveLog writes the log of a run that never began, unless an earlier run left its own log there.
 func (o *runResources) saveLog(say *reporter) {
-	if say.file != "" || o.layout.Dir == "" {
+	if say.File != "" || o.layout.Dir == "" {
 		return
 	}
 	f, err := os.OpenFile(o.layout.Log(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return // it belongs to an earlier run, or cannot be written: the caller reports the error in any case
 	}
-	say.openFile(f, o.layout.Log())
+	say.OpenFile(f, o.layout.Log())
 	o.untilEnd.OnStop(f.Close)
 }
 
@@ -150,16 +150,16 @@ func (o *runResources) startResults(ctx context.Context, cfg *config.Benchmark, 
 	if r.problems != nil {
 		var tell func(string)
 		if cfg.Accuracy.Verbose {
-			tell = say.print
+			tell = say.Print
 		}
 		grades = accuracy.NewGrades(context.WithoutCancel(ctx), r.problems, r.grader, tell) // an interrupted run still grades the answers it has
 	}
-	o.adaptive = newAdaptiveComponent(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.log.Info)
+	o.adaptive = newAdaptiveComponent(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.Log.Info)
 	o.prefixes = o.newPrefixes()
 	o.results, err = results.New(results.Options{
 		Prefixes: o.prefixes,
 		Config:   cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
-		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.log, say.view), o.streams.observers, o.adaptive.observers(), withOptional(o.seconds, opts.Observe)), Clean: transport.CleanError,
+		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.Log, say.view), o.streams.observers, o.adaptive.observers(), withOptional(o.seconds, opts.Observe)), Clean: transport.CleanError,
 		Hurry:   func() bool { return ctx.Err() != nil },
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },
 	})

@@ -1,15 +1,15 @@
 package run
 
 import (
+	"aiperf/internal/config"
+	"aiperf/internal/run/message"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
-
-	"aiperf/internal/config"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/transport"
 )
 
 // hookLimit is the default time limit of a hook on a server.
@@ -46,7 +46,7 @@ func (p *preflight) startHooks(ctx context.Context) (prof *profiler, release fun
 		}
 	}
 	if profile != nil {
-		prof = newProfiler(h, p.config, p.say.warn)
+		prof = newProfiler(h, p.config, p.say.Warn)
 	}
 	return prof, release, nil
 }
@@ -111,14 +111,14 @@ func (p retryPolicy) run(ctx context.Context, begin func(error), try func() (aga
 }
 
 // reset resets the prefix caches, one server after the other. The first failure ends it.
-func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retryPolicy, say *messageReporter) error {
+func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retryPolicy, say *message.Reporter) error {
 	path := set.Path
 	if path == "" {
 		path = config.ResetPath
 	}
 	for _, server := range h.servers {
 		err := p.run(ctx, func(why error) {
-			say.note("retrying to empty the prefix cache, for at most %s: %v", p.whole, why)
+			say.Note("retrying to empty the prefix cache, for at most %s: %v", p.whole, why)
 		},
 			func() (bool, error) { return h.post(ctx, server, path, timeOr(set.Timeout, hookLimit)) })
 		if ctx.Err() != nil {
@@ -128,7 +128,7 @@ func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retryPoli
 			return fmt.Errorf("%w; vLLM has %s only with VLLM_SERVER_DEV_MODE=1, SGLang has /flush_cache", err, config.ResetPath)
 		}
 	}
-	say.note("prefix caches emptied: POST %s, servers: %d", path, len(h.servers))
+	say.Note("prefix caches emptied: POST %s, servers: %d", path, len(h.servers))
 	return nil
 }
 

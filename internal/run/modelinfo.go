@@ -29,7 +29,7 @@ func (p *preflight) learnModels(ctx context.Context) error {
 		case err != nil && codec.Needs():
 			return fmt.Errorf("the server does not describe its methods: %w", err)
 		case err != nil:
-			p.say.warn(fmt.Sprintf("the server does not describe model %s (%v); aiperf sends the usual inputs", model, err))
+			p.say.Warn(fmt.Sprintf("the server does not describe model %s (%v); aiperf sends the usual inputs", model, err))
 			continue
 		}
 		remarks, err := codec.Learn(model, answer)
@@ -37,7 +37,7 @@ func (p *preflight) learnModels(ctx context.Context) error {
 			return err
 		}
 		for _, text := range remarks {
-			p.say.warn(text)
+			p.say.Warn(text)
 		}
 	}
 	return nil

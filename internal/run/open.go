@@ -67,9 +67,9 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 	return []stage{
 		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
-		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.warn) }},
+		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.Warn) }},
 		{"artifacts", func() error { return o.claimDir(ctx, cfg, opts, say) }},
-		{"data", func() error { return o.holdData(r, say.warn) }},
+		{"data", func() error { return o.holdData(r, say.Warn) }},
 		{"executor", func() error {
 			o.makeExecutor(cfg, opts, r, say)
 			if err := o.preflight.awaitModels(ctx); err != nil {
@@ -82,7 +82,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 			if o.executor.cacheBuster, err = newCacheBuster(cfg.Dataset(), reservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
-			return checkBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.warn)
+			return checkBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.Warn)
 		}},
 		{"probe", func() (err error) { o.probed, err = o.preflight.probe(ctx); return err }},
 		{"hooks", func() (err error) {
@@ -97,7 +97,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"files", func() error { return o.replaceFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
-			o.exporters = newExporterCollection(exporterOptions{config: cfg, version: opts.Version, secrets: opts.Secrets, urls: o.urls, layout: o.layout, say: say.messageReporter, seconds: o.seconds})
+			o.exporters = newExporterCollection(exporterOptions{config: cfg, version: opts.Version, secrets: opts.Secrets, urls: o.urls, layout: o.layout, say: say.Reporter, seconds: o.seconds})
 			return nil
 		}},
 		{"load", func() (err error) {
@@ -138,7 +138,7 @@ func (o *runResources) holdData(r *runPlan, warn func(string)) error {
 // close releases everything in the opposite order.
 func (o *runResources) close(ctx context.Context, say *reporter) {
 	if err := errors.Join(o.outputs.Stop(ctx), o.untilEnd.Stop(ctx)); err != nil {
-		say.print("aiperf: warning: " + err.Error())
+		say.Print("aiperf: warning: " + err.Error())
 	}
 }
 
@@ -150,7 +150,7 @@ func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *
 	err := o.outputs.Stop(ctx)
 	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
 	if err = errors.Join(err, clearErr); err != nil {
-		say.print("aiperf: warning: " + err.Error())
+		say.Print("aiperf: warning: " + err.Error())
 	}
 	o.close(ctx, say)
 }
@@ -221,15 +221,15 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 		return nil
 	}
 	if Reads(cfg, o.layout.Inputs()) {
-		say.note("%s is not overwritten, because the run reads it", o.layout.Inputs())
+		say.Note("%s is not overwritten, because the run reads it", o.layout.Inputs())
 		return nil
 	}
-	inputs := newInputsWriter(o.layout.Inputs(), opts.Secrets, o.prepared, r.codec, say.warn)
-	drawn, hints := say.screen != nil || say.view.displayed(), 0
+	inputs := newInputsWriter(o.layout.Inputs(), opts.Secrets, o.prepared, r.codec, say.Warn)
+	drawn, hints := say.Screen != nil || say.view.displayed(), 0
 	inputs.progress = say.view.setListing
 	inputs.tell = func(done, of int) {
 		if hints++; hints == 1 || !drawn { // a live view shows the progress of the file
-			say.note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))
+			say.Note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))
 		}
 	}
 	o.executor.inputs = inputs
@@ -250,10 +250,10 @@ func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *run
 	o.prepared = newPreparedStore(r.data)
 	o.executor = newExecutor(executorOptions{
 		config: cfg, agent: agent, endpoint: r.endpoint, codec: r.codec, data: o.prepared, client: o.carrier, addresses: o.addresses,
-		streaming: streaming, phases: r.scenario.Phases, watcher: opts.Watch, warn: say.warn,
+		streaming: streaming, phases: r.scenario.Phases, watcher: opts.Watch, warn: say.Warn,
 	})
 	o.preflight = newPreflight(preflightOptions{
 		config: cfg, endpoint: r.endpoint, codec: r.codec, streaming: streaming, tokenizers: r.tokenizers, executor: o.executor, addresses: o.addresses,
-		client: o.carrier, agent: agent, secrets: opts.Secrets, interactive: opts.Interactive, say: say.messageReporter,
+		client: o.carrier, agent: agent, secrets: opts.Secrets, interactive: opts.Interactive, say: say.Reporter,
 	})
 }

@@ -3,6 +3,7 @@ package run
 import (
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
+	"aiperf/internal/run/message"
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
@@ -26,7 +27,7 @@ type preflightOptions struct {
 	agent       string         // value of the header User-Agent
 	secrets     *redact.Secrets
 	interactive bool // a person is watching: a probe is sent by default
-	say         *messageReporter
+	say         *message.Reporter
 }
 
 // newPreflight returns a preflight, which has sent nothing yet.

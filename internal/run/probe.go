@@ -28,7 +28,7 @@ func (p *preflight) probe(ctx context.Context) (*metric.Probe, error) {
 	}
 	if !probes(p.endpoint) {
 		if asked != nil {
-			p.say.note("%s: endpoint type %s is not probed", p.config.As("endpoint.probe"), p.endpoint.Name)
+			p.say.Note("%s: endpoint type %s is not probed", p.config.As("endpoint.probe"), p.endpoint.Name)
 		}
 		return nil, nil
 	}
@@ -38,10 +38,10 @@ func (p *preflight) probe(ctx context.Context) (*metric.Probe, error) {
 	}
 	if err != nil {
 		result = &metric.Probe{Failure: p.secrets.Text(firstWords(err.Error()))}
-		p.say.note("probe: no result: %s", result.Failure)
+		p.say.Note("probe: no result: %s", result.Failure)
 	}
 	for _, text := range result.Findings {
-		p.say.note("probe: %s", text)
+		p.say.Note("probe: %s", text)
 	}
 	return result, nil
 }

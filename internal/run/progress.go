@@ -1,16 +1,16 @@
 package run
 
 import (
-	"context"
-	"time"
-
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/liveview"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/message"
 	"aiperf/internal/workload/load"
+	"context"
+	"time"
 )
 
 // Default pauses between two lines of statistics. Next to a dashboard the lines go to the log, as a record of what was shown.
@@ -45,29 +45,29 @@ type progress struct {
 	columns   int             // of the live line
 	paint     *termdraw.Paint // of the live line
 	view      *liveView
-	say       *messageReporter
+	say       *message.Reporter
 	stop      chan struct{}
 	done      chan struct{}
 }
 
 // newProgress makes the component. columns is the width of the live line; a nil paint draws it without colours.
-func newProgress(cfg *config.Benchmark, columns int, paint *termdraw.Paint, view *liveView, say *messageReporter) *progress {
+func newProgress(cfg *config.Benchmark, columns int, paint *termdraw.Paint, view *liveView, say *message.Reporter) *progress {
 	p := &progress{snapshots: newSnapshotter(view), columns: max(columns, 20), paint: paint, view: view, say: say, stop: make(chan struct{}), done: make(chan struct{})}
 	if p.paint == nil {
 		p.paint = termdraw.NewPaint(false, false, false)
 	}
-	drawn := say.screen != nil || view.shown != nil
+	drawn := say.Screen != nil || view.shown != nil
 	p.plain = &ui.PlainReporter{Pause: statsPause(cfg, view.shown != nil), Say: func(text string) {
 		if drawn {
-			say.log.Info(text)
+			say.Log.Info(text)
 		} else {
-			say.note("%s", text)
+			say.Note("%s", text)
 		}
 	}, Warn: func(text string) {
 		if view.shown != nil { // the dashboard shows the progress
-			say.log.Warn(text)
+			say.Log.Warn(text)
 		} else {
-			say.warn(text)
+			say.Warn(text)
 		}
 	}}
 	if cfg.Runtime.UI != config.UINone && !drawn && (cfg.Runtime.StatsInterval == nil || p.plain.Pause > 0) {
@@ -105,8 +105,8 @@ func (p *progress) run() {
 		select {
 		case <-p.stop:
 			p.update(&s, time.Now())
-			if p.say.screen != nil {
-				p.say.screen.Clear()
+			if p.say.Screen != nil {
+				p.say.Screen.Clear()
 			}
 			return
 		case now := <-tick.C:
@@ -118,9 +118,9 @@ func (p *progress) run() {
 func (p *progress) update(s *liveview.State, now time.Time) {
 	p.snapshots.fill(liveview.View{Width: p.columns}, s)
 	p.plain.Tell(s, now)
-	if p.say.screen != nil && s.Stage != liveview.Starting {
+	if p.say.Screen != nil && s.Stage != liveview.Starting {
 		row := liveview.Simple(s, p.columns)
-		p.say.screen.Draw(string(row.Append(nil, p.paint)))
+		p.say.Screen.Draw(string(row.Append(nil, p.paint)))
 	}
 }
 

@@ -1,22 +1,22 @@
 package run
 
 import (
-	"context"
-	"maps"
-	"os"
-	"slices"
-
 	"aiperf/internal/config"
+	"aiperf/internal/run/message"
 	"aiperf/internal/text/hfhub"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/public"
+	"context"
+	"maps"
+	"os"
+	"slices"
 )
 
 // openPublic opens a public dataset.
-func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *messageReporter) (dataset.Dataset, error) {
+func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *message.Reporter) (dataset.Dataset, error) {
 	o = publicOptions(b, d, o)
-	o.Hub.Progress, o.Hub.Notice = say.download, func(text string) { say.note("%s", text) }
+	o.Hub.Progress, o.Hub.Notice = say.Download, func(text string) { say.Note("%s", text) }
 	return public.Open(ctx, o)
 }
 

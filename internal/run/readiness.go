@@ -59,7 +59,7 @@ func (p *preflight) awaitModels(ctx context.Context) error {
 	for i := range p.addresses.list {
 		for _, model := range cfg.Models.Asked() {
 			begun := time.Now()
-			waited, err := w.await(ctx, i, model, func(why error) { p.say.note("waiting for model %s, %s at the most: %v", model, w.limit, why) })
+			waited, err := w.await(ctx, i, model, func(why error) { p.say.Note("waiting for model %s, %s at the most: %v", model, w.limit, why) })
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
@@ -68,7 +68,7 @@ func (p *preflight) awaitModels(ctx context.Context) error {
 					p.addresses.bases[i], w.limit, err)
 			}
 			if waited {
-				p.say.note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
+				p.say.Note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
 			}
 		}
 	}

@@ -39,7 +39,7 @@ type runPlan struct {
 func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, version string, say *reporter) (*runPlan, error) {
 	r := &runPlan{root: root(seed)}
 	r.tokenizers = sync.OnceValues(func() (*results.Tokenizers, error) {
-		all, err := results.OpenTokenizers(ctx, cfg, say.log, say.note, say.download)
+		all, err := results.OpenTokenizers(ctx, cfg, say.Log, say.Note, say.Download)
 		if err == nil {
 			r.opened.Store(all)
 		}
@@ -51,7 +51,7 @@ func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, vers
 // stages lists the stages of resolve in their order.
 func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent string, say *reporter) []stage {
 	return []stage{
-		{"endpoint", func() (err error) { r.endpoint, err = findEndpoint(cfg, say.warn); return err }},
+		{"endpoint", func() (err error) { r.endpoint, err = findEndpoint(cfg, say.Warn); return err }},
 		{"metrics", func() (err error) {
 			r.metrics, err = metric.NewSelection(results.MetricOptions(cfg, r.endpoint))
 			return err
@@ -63,7 +63,7 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 			return err
 		}},
 		{"dataset", func() (err error) {
-			if r.problems, err = results.Problems(ctx, cfg, say.download, func(text string) { say.note("%s", text) }); err != nil {
+			if r.problems, err = results.Problems(ctx, cfg, say.Download, func(text string) { say.Note("%s", text) }); err != nil {
 				return err
 			}
 			if r.problems != nil {
@@ -73,11 +73,11 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 				r.data, err = openAccuracyProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
 				return err
 			}
-			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.messageReporter)
+			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.Reporter)
 			return err
 		}},
 		{"schedule", func() error {
-			r.warnOfData(say.warn)
+			r.warnOfData(say.Warn)
 			return checkData(cfg, r.data, say)
 		}},
 		{"tokenizers", func() (err error) {
@@ -86,10 +86,10 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 			}
 			return errors.Join(err, r.encodes())
 		}},
-		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.warn) }},
+		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.Warn) }},
 		{"scenario", func() (err error) {
 			r.scenario, err = scenario(cfg)
-			setRequestCounts(&r.scenario, r.problems, cfg, say.warn)
+			setRequestCounts(&r.scenario, r.problems, cfg, say.Warn)
 			return err
 		}},
 	}
@@ -138,7 +138,7 @@ func (r *runPlan) warnOfData(warn func(string)) {
 
 // checkData refuses a dataset that the phases cannot use.
 func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
-	logDataset(say.log, b.Dataset().Path, data)
+	logDataset(say.Log, b.Dataset().Path, data)
 	if err := checkSchedule(b, data.Info()); err != nil {
 		return err
 	}

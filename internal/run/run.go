@@ -55,7 +55,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	say := newReporter(ctx, &opts, cfg)
 	if opts.Dashboard != nil {
 		if err := say.view.show(opts.Dashboard, cfg.Artifacts.Dir); err != nil {
-			say.warn("the dashboard cannot be displayed: " + err.Error())
+			say.Warn("the dashboard cannot be displayed: " + err.Error())
 		}
 		defer say.view.hide()
 	}
@@ -68,7 +68,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	say.view.endLoad()
 	pipeErr := begun.outputs.Stop(ctx)
 	window, phases := profilingWindow(result)
-	how := outcome(cfg, &opts, result, window, say.file)
+	how := outcome(cfg, &opts, result, window, say.File)
 	how.GPU, how.NetworkRTT = begun.exporters.gpuFigures(window), begun.exporters.roundTrip()
 	run := begun.results.Run(how)
 	plan := describePlan(cfg)
@@ -78,7 +78,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if begun.adaptive != nil {
 		var err error
 		if run.Sought, err = runfiles.Open(cfg.Artifacts.Dir).Sought(); err != nil {
-			say.warn("the search for the limit cannot be displayed: " + err.Error())
+			say.Warn("the search for the limit cannot be displayed: " + err.Error())
 		}
 	}
 	client := clientStats(run, phases, used, begun.client, begun.results)
@@ -94,7 +94,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.exporters.write(run, head, how.Phases))
 	begun.api.finish(run)
 	begun.upload(ctx, cfg, &opts, run, say)
-	logVerdict(say.log, run)
+	logVerdict(say.Log, run)
 	reportFailure(say, run, result, begun.results.TemplateFailures(), opts.Reported, loadErr != nil, cfg.As)
 	if loadErr != nil {
 		return run, loadErr
@@ -129,8 +129,8 @@ func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, 
 		m,
 		say.view,
 		o.executor.admit(o.results.Put, func() flightObserver { return m.heart }, say.view.stalls),
-		newProgress(cfg, opts.Progress, opts.Paint, say.view, say.messageReporter),
-		phaseLog{log: say.log},
+		newProgress(cfg, opts.Progress, opts.Paint, say.view, say.Reporter),
+		phaseLog{log: say.Log},
 		newWatcherComponent(opts.Watch, o.load),
 	}
 	if o.adaptive != nil {

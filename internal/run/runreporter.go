@@ -1,21 +1,21 @@
 package run
 
 import (
-	"context"
-
 	"aiperf/internal/config"
+	"aiperf/internal/run/message"
+	"context"
 )
 
 // reporter reports the events of a run to the user, and shows the run in its live view.
 type reporter struct {
-	*messageReporter
+	*message.Reporter
 	view *liveView
 }
 
 // newReporter starts the log and the live view of a run. Messages from before the run come first.
 func newReporter(ctx context.Context, o *Options, cfg *config.Benchmark) *reporter {
 	view := newLiveView(cfg, o.Secrets, func() bool { return ctx.Err() != nil })
-	return &reporter{view: view, messageReporter: newMessageReporter(reporterOptions{
-		level: cfg.Logging.Level, err: o.Err, liveLine: o.Progress > 0, notes: o.Notes, warnings: o.Warnings, secrets: o.Secrets, wrap: view.logHandler,
+	return &reporter{view: view, Reporter: message.New(message.Options{
+		Level: cfg.Logging.Level, Err: o.Err, LiveLine: o.Progress > 0, Notes: o.Notes, Warnings: o.Warnings, Secrets: o.Secrets, Wrap: view.logHandler,
 	})}
 }

@@ -11,7 +11,7 @@ func runStages(say *reporter, stages []stage) error {
 	for _, one := range stages {
 		say.view.stage(one.name, false)
 		if err := one.do(); err != nil {
-			say.log.Debug("refused", "stage", one.name, "error", err)
+			say.Log.Debug("refused", "stage", one.name, "error", err)
 			return err
 		}
 		say.view.stage(one.name, true)

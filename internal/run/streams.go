@@ -39,7 +39,7 @@ func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, 
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", cfg.As("runtime.metrics_listen"), address, err)
 		}
-		say.note("metrics of this run: %s/metrics", server.URL())
+		say.Note("metrics of this run: %s/metrics", server.URL())
 		o.streams.observers = append(o.streams.observers, figures)
 		o.untilEnd.OnStop(func() error {
 			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), component.StopLimit/2)
@@ -56,7 +56,7 @@ func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, 
 				Streaming: cfg.Endpoint.Streaming, Servers: o.urls,
 			},
 			Load: o.streams.standing, Flush: tuning.FlushInterval.Duration(), Batch: tuning.MaxBatch, Buffered: tuning.MaxBuffered,
-			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: cfg.Environment.HTTP.SSLVerify && !cfg.Endpoint.TLS.Insecure, Getenv: os.Getenv, Warn: say.warn,
+			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: cfg.Environment.HTTP.SSLVerify && !cfg.Endpoint.TLS.Insecure, Getenv: os.Getenv, Warn: say.Warn,
 		})
 		if err != nil {
 			return fmt.Errorf("%s: %w", cfg.As("otel.metrics_url"), err)

@@ -1,19 +1,19 @@
 package run
 
 import (
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/pipeline"
+	"aiperf/internal/run/message"
 	"context"
 	"log/slog"
 	"time"
-
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/measure/pipeline"
 )
 
 // observers returns what receives every finished request during the run: the live figures, and at level DEBUG the log.
 func observers(ctx context.Context, log *slog.Logger, shown *liveView) []pipeline.Observer {
 	list := []pipeline.Observer{shown}
 	if log.Enabled(ctx, slog.LevelDebug) {
-		list = append(list, requestLog{log: log, trace: log.Enabled(ctx, levelTrace)})
+		list = append(list, requestLog{log: log, trace: log.Enabled(ctx, message.LevelTrace)})
 	}
 	return list
 }

@@ -72,7 +72,7 @@ func (o *runResources) upload(ctx context.Context, cfg *config.Benchmark, opts *
 			o.noteMLflow(m, sent, ok, opts, say)
 		}
 	}
-	if w := &cfg.WandB; w.Project != "" && wandbOnline(say.warn) {
+	if w := &cfg.WandB; w.Project != "" && wandbOnline(say.Warn) {
 		report := o.report(cfg, opts, run, w.RunName, nil, say)
 		to := mlops.WandB{
 			Base: cmp.Or(os.Getenv(wandbBase), mlops.WandBase), Key: os.Getenv(wandbKey), Project: w.Project, Entity: w.Entity, Tags: w.Tags,
@@ -92,10 +92,10 @@ func deliver(ctx context.Context, name string, most time.Duration, say *reporter
 		if n := strings.Count(rest, "\n"); rest != "" {
 			first += fmt.Sprintf(" (and %d more)", n+1)
 		}
-		say.warn(name + ": not everything was uploaded: " + first)
+		say.Warn(name + ": not everything was uploaded: " + first)
 	}
 	if sent.RunID != "" {
-		say.note("%s: %s", name, sent.URL)
+		say.Note("%s: %s", name, sent.URL)
 	}
 	return sent, err == nil
 }
@@ -110,7 +110,7 @@ func (o *runResources) noteMLflow(m *config.MLflow, sent mlops.Sent, complete bo
 		err = artifact.WriteFile(o.layout.MLflow(), opts.Secrets.JSON(append(text, '\n')))
 	}
 	if err != nil {
-		say.warn("MLflow: " + err.Error())
+		say.Warn("MLflow: " + err.Error())
 	}
 }
 
@@ -140,12 +140,12 @@ func (o *runResources) report(cfg *config.Benchmark, opts *Options, run *metric.
 	}
 	files, err := mlops.Files(o.layout.Dir, globs)
 	if err != nil {
-		say.warn(cfg.As("mlflow.artifact_globs") + ": " + err.Error())
+		say.Warn(cfg.As("mlflow.artifact_globs") + ": " + err.Error())
 	}
 	if globs == nil {
 		files, err = mlops.Files(o.layout.Dir, []string{"plots/**"})
 		if err != nil {
-			say.warn("plots: " + err.Error())
+			say.Warn("plots: " + err.Error())
 		}
 		for _, f := range run.Files {
 			if rel, err := filepath.Rel(o.layout.Dir, f.Path); err == nil && filepath.IsLocal(rel) {

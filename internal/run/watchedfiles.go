@@ -38,7 +38,7 @@ func (w *exporterCollection) roundTrip() float64 {
 	}
 	mean, ok := w.network.Mean()
 	if !ok {
-		w.say.warn("the network round trip is unknown: no probe reached a server")
+		w.say.Warn("the network round trip is unknown: no probe reached a server")
 		return 0
 	}
 	return mean

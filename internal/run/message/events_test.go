@@ -1,4 +1,4 @@
-package run
+package message
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 func logged(t *testing.T, level string) (screen, file string) {
 	t.Helper()
 	var err, log bytes.Buffer
-	say := newMessageReporter(reporterOptions{level: level, err: &err, notes: []string{"a note before"}, warnings: []string{"a warning before"}})
-	say.warn("an early warning")
-	say.openFile(&log, "a.log")
-	say.note("a %s", "note")
-	say.log.Debug("a detail")
+	say := New(Options{Level: level, Err: &err, Notes: []string{"a note before"}, Warnings: []string{"a warning before"}})
+	say.Warn("an early warning")
+	say.OpenFile(&log, "a.log")
+	say.Note("a %s", "note")
+	say.Log.Debug("a detail")
 	return err.String(), log.String()
 }
 

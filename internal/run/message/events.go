@@ -1,4 +1,4 @@
-package run
+package message
 
 import (
 	"bytes"
@@ -7,12 +7,12 @@ import (
 	"sync"
 )
 
-// levelTrace is the level below DEBUG, at which the log also says how answers were read.
-const levelTrace = slog.LevelDebug - 4
+// LevelTrace is the level below DEBUG, at which the log also says how answers were read.
+const LevelTrace = slog.LevelDebug - 4
 
 // levels maps the names of --log-level.
 var levels = map[string]slog.Level{
-	"TRACE": levelTrace, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo + 2,
+	"TRACE": LevelTrace, "DEBUG": slog.LevelDebug, "INFO": slog.LevelInfo, "NOTICE": slog.LevelInfo + 2,
 	"WARNING": slog.LevelWarn, "SUCCESS": slog.LevelWarn + 1, "ERROR": slog.LevelError, "CRITICAL": slog.LevelError + 4,
 }
 
@@ -43,7 +43,7 @@ func (e *logBuffer) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// openFile sets the log file and writes the earlier lines to it.
+// OpenFile sets the log file and writes the earlier lines to it.
 func (e *logBuffer) openFile(file io.Writer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
