@@ -1,6 +1,15 @@
 package cli
 
 import (
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/chat"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/wire/transport"
 	"bufio"
 	"context"
 	"fmt"
@@ -9,16 +18,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"aiperf/internal/base/redact"
-	"aiperf/internal/base/setting"
-	"aiperf/internal/cli/resolve"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/run"
-	"aiperf/internal/run/chat"
-	"aiperf/internal/text/tokenizer"
-	"aiperf/internal/wire/transport"
 )
 
 const chatLong = "Chats with a server through OpenAI's chat completions API, one message per line. After each answer it prints the time to first token, the speed " +
@@ -162,7 +161,7 @@ func (p *Program) chatOptions(ctx context.Context, set *setting.CommandLine) (o 
 		o.Model, simulated = found.Names[0], found.Simulated
 		p.printErr("note: model: %s, the only one that %s serves; --model names another", o.Model, redact.URL(o.URL))
 	}
-	o.Connections = run.Connections(b, p.chatWarning)
+	o.Connections = connection.Options(b, p.chatWarning)
 	o.Connections.Timeout = 0 // a long answer must not time out
 	if o.Connect, err = p.seconds("AIPERF_CHAT_CONNECT_TIMEOUT", 10*time.Second); err != nil {
 		return o, err

@@ -1,6 +1,13 @@
 package run
 
 import (
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
 	"context"
 	"errors"
 	"fmt"
@@ -8,13 +15,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"aiperf/internal/base/suggest"
-	"aiperf/internal/base/terminal"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/modellist"
-	"aiperf/internal/wire/transport"
 )
 
 // probeRefusal is the error of a probe that failed. why is the error of its request.
@@ -61,7 +61,7 @@ func (p *preflight) checkHopeless(ctx context.Context, probed error) error {
 // serverQuestions sends questions to the servers before the load starts.
 type serverQuestions struct {
 	*preflight
-	over protocolClient
+	over connection.Client
 }
 
 // connectionFailed reports whether an error means that the connection failed.
@@ -74,8 +74,8 @@ func (a *serverQuestions) checkReachable(ctx context.Context) error {
 	begun := time.Now()
 	for n := 1; ; n++ {
 		var last *record.Error
-		for url := range a.addresses.list {
-			_, why := a.get(ctx, url, a.addresses.bases[url])
+		for url := range a.addresses.Targets {
+			_, why := a.get(ctx, url, a.addresses.Bases[url])
 			if !connectionFailed(why) {
 				return nil
 			}
@@ -108,10 +108,10 @@ func (a *serverQuestions) get(ctx context.Context, url int, path string) (body [
 
 // unreachableError returns the error that no server can be reached.
 func (a *serverQuestions) unreachableError(tries int, took time.Duration, why *record.Error) error {
-	base := a.addresses.bases[0]
+	base := a.addresses.Bases[0]
 	where := base
-	if more := len(a.addresses.bases) - 1; more > 0 {
-		where = strings.Join(a.addresses.bases, ", ")
+	if more := len(a.addresses.Bases) - 1; more > 0 {
+		where = strings.Join(a.addresses.Bases, ", ")
 	}
 	said := why.Said()
 	if _, after, found := strings.Cut(said, "connect: "); found { // the message already begins with the address
@@ -152,7 +152,7 @@ const maxModelsListed = 8
 // checkModelListed returns an error that lists the models of the server if it does not have the requested one. It returns nil if the server lists that model,
 // or lists none.
 func (a *serverQuestions) checkModelListed(ctx context.Context, why *record.Error) error {
-	body, _ := a.get(ctx, 0, a.addresses.bases[0]+modellist.Path)
+	body, _ := a.get(ctx, 0, a.addresses.Bases[0]+modellist.Path)
 	list, err := modellist.Parse(body)
 	model := a.model()
 	if err != nil || len(list.Names) == 0 || slices.Contains(list.Names, model) {
@@ -177,7 +177,7 @@ func (a *serverQuestions) checkModelListed(ctx context.Context, why *record.Erro
 	if more := len(names) - maxModelsListed; more > 0 {
 		fmt.Fprintf(&b, "\n    and %d more", more)
 	}
-	text := fmt.Sprintf("the server has no model %s\n\n  %s serves%s\n\n  %s", model, terminal.Line(a.addresses.bases[0]), b.String(), errorText(why))
+	text := fmt.Sprintf("the server has no model %s\n\n  %s serves%s\n\n  %s", model, terminal.Line(a.addresses.Bases[0]), b.String(), errorText(why))
 	if near != "" {
 		text += "\n\n  try  " + a.config.As("models.items") + " " + terminal.Line(near)
 	}

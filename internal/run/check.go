@@ -1,18 +1,18 @@
 package run
 
 import (
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/results"
+	"aiperf/internal/sim/mockserver"
+	"aiperf/internal/workload/dataset"
 	"context"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
-
-	"aiperf/internal/base/terminal"
-	"aiperf/internal/config"
-	"aiperf/internal/run/results"
-	"aiperf/internal/sim/mockserver"
-	"aiperf/internal/workload/dataset"
 )
 
 // Forecast is what a run would send, as far as it is known before the run.
@@ -103,15 +103,15 @@ func checkMachine(cfg *config.Benchmark, r *runPlan, warn func(string)) error {
 			urls[i] = "http://127.0.0.1:1"
 		}
 	}
-	addresses, err := newAddresses(urls, cfg, r.endpoint)
+	addresses, err := connection.NewAddresses(urls, cfg, r.endpoint)
 	if err != nil {
 		return err
 	}
-	connections := Connections(cfg, warn)
+	connections := connection.Options(cfg, warn)
 	if err := connections.Check(); err != nil {
-		return spellSetting(cfg, err)
+		return connection.SpellSetting(cfg, err)
 	}
-	warnings, err := machineLimits().check(r.scenario, addresses.list, connections.Reuse, cfg.As)
+	warnings, err := connection.MachineLimits().Check(r.scenario, addresses.Targets, connections.Reuse, cfg.As)
 	for _, w := range warnings {
 		warn(w)
 	}

@@ -1,15 +1,15 @@
 package run
 
 import (
-	"fmt"
-
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/connection"
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
+	"fmt"
 )
 
 // executorOptions says what an executor sends, and over what.
@@ -19,8 +19,8 @@ type executorOptions struct {
 	endpoint  *endpoint.Endpoint
 	codec     endpoint.Codec
 	data      *preparedStore
-	client    protocolClient
-	addresses *addresses
+	client    connection.Client
+	addresses *connection.Addresses
 	streaming bool         // answers are streams
 	phases    []load.Phase // phases of the load
 	watcher   Watcher      // follows the requests of the profiling phases; nil = no watcher
@@ -34,7 +34,7 @@ func newExecutor(o executorOptions) *executor {
 	e := &executor{
 		data: o.data, codec: o.codec, framing: o.endpoint.Framing, carrier: o.client, addresses: o.addresses,
 		model:    cfg.Models.Items[0].Asked(),
-		headers:  headers(cfg, o.agent),
+		headers:  connection.Headers(cfg, o.agent),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,
 		replies:  o.endpoint.Replies, followsUp: o.endpoint.FollowsUp,

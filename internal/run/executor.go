@@ -1,18 +1,18 @@
 package run
 
 import (
-	"context"
-	"errors"
-	"time"
-
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/framing"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/load"
+	"context"
+	"errors"
+	"time"
 )
 
 // executor executes requests: it encodes turns, sends them, and reads as much of the answers as the load needs. It stores what later turns need of an
@@ -24,8 +24,8 @@ type executor struct {
 	codec       endpoint.Codec
 	headers     transport.HeaderSet
 	framing     framing.Format // of answers that stream; nil = server-sent events
-	carrier     protocolClient
-	addresses   *addresses
+	carrier     connection.Client
+	addresses   *connection.Addresses
 	model       string               // model of turns that name none
 	put         func(*record.Record) // passes on a finished record
 	gate        recordGate
@@ -132,7 +132,7 @@ func (e *executor) Prepare(ctx context.Context, r *load.Request) load.ArmedReque
 	a := &armedRequest{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
 	req, err := e.encode(ses, r, a.id)
 	if err == nil {
-		a.wire.Target, err = e.addresses.of(r.Session.URL, req.Path)
+		a.wire.Target, err = e.addresses.Target(r.Session.URL, req.Path)
 	}
 	if a.formatError = err; err != nil {
 		return a
@@ -185,7 +185,7 @@ type armedRequest struct {
 	session     *session
 	id          string
 	wire        transport.Request
-	exchange    exchange
+	exchange    connection.Exchange
 	reading     *endpoint.Reading // nil = the answer has not been decoded yet
 	formatError error
 	issue       load.Issue
@@ -417,8 +417,8 @@ func (a *armedRequest) storeReply(rec *record.Record) {
 
 // roundTrip sends a request outside the load to the server with the index url and waits for the answer. The caller releases the record. An error means
 // that nothing was sent.
-func (e *executor) roundTrip(ctx context.Context, over protocolClient, url int, req *endpoint.Request) (*record.Record, error) {
-	target, err := e.addresses.of(url, req.Path)
+func (e *executor) roundTrip(ctx context.Context, over connection.Client, url int, req *endpoint.Request) (*record.Record, error) {
+	target, err := e.addresses.Target(url, req.Path)
 	if err != nil {
 		return nil, err
 	}
@@ -426,7 +426,7 @@ func (e *executor) roundTrip(ctx context.Context, over protocolClient, url int, 
 }
 
 // roundTripTo sends a request outside the load to a target, ignoring its path, and waits for the answer. The caller releases the record.
-func (e *executor) roundTripTo(ctx context.Context, over protocolClient, target *transport.Target, req *endpoint.Request) *record.Record {
+func (e *executor) roundTripTo(ctx context.Context, over connection.Client, target *transport.Target, req *endpoint.Request) *record.Record {
 	id := rng.UUID()
 	rec := new(record.Record)
 	x := over.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true, Framing: e.framing,

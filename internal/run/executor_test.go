@@ -1,6 +1,14 @@
 package run
 
 import (
+	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,14 +17,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"aiperf/internal/config"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/transport"
-	"aiperf/internal/workload/conversation"
-	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/load"
 )
 
 // wire is a carrier without sockets: a second implementation of what the executor sends through.
@@ -25,7 +25,7 @@ type wire struct {
 	answer func(r *transport.Request, rec *record.Record, onMessage transport.OnMessage)
 }
 
-func (w *wire) Prepare(_ context.Context, r *transport.Request) exchange {
+func (w *wire) Prepare(_ context.Context, r *transport.Request) connection.Exchange {
 	w.sent = append(w.sent, *r)
 	return &scripted{w, r}
 }
@@ -76,7 +76,7 @@ func (f *fixed) Len() int                                    { return 1 }
 // bench is an executor around a codec and a wire; done gets the finished records.
 func bench(t *testing.T, codec endpoint.Codec, w *wire, turns ...conversation.Turn) (e *executor, done *[]*record.Record) {
 	t.Helper()
-	at, err := newAddresses([]string{"http://h:1/base"}, &config.Benchmark{}, &endpoint.Endpoint{Path: "/v1/videos"})
+	at, err := connection.NewAddresses([]string{"http://h:1/base"}, &config.Benchmark{}, &endpoint.Endpoint{Path: "/v1/videos"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,33 +369,6 @@ func TestAFailureInAStreamIsSeenAtOnce(t *testing.T) {
 		}
 		if codec.added != 3 {
 			t.Errorf("prefill %v: %d messages decoded, want 3", prefill, codec.added)
-		}
-	}
-}
-
-func TestAddresses(t *testing.T) {
-	path := "/mine"
-	for _, c := range []struct {
-		own        *string
-		path, want string
-	}{
-		{nil, "", "http://h/v1/x?q=1"},
-		{nil, "/v2/models/m/infer", "http://h/v2/models/m/infer?q=1"},
-		{nil, "./id", "http://h/v1/x/id?q=1"},
-		{nil, "https://o:9/f?a=b", "https://o:9/f?a=b"},
-		{&path, "/v2/models/m/infer", "http://h/mine?q=1"},
-		{&path, "./id", "http://h/mine/id?q=1"},
-	} {
-		b := &config.Benchmark{}
-		b.Endpoint.Path = c.own
-		a, err := newAddresses([]string{"http://h?q=1"}, b, &endpoint.Endpoint{Path: "/v1/x"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 2 {
-			if got, err := a.of(0, c.path); err != nil || got.URL != c.want {
-				t.Errorf("%q: %v %v, want %s", c.path, got, err, c.want)
-			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
 	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/connection"
 	"aiperf/internal/run/message"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry"
@@ -107,14 +108,14 @@ func (w *exporterCollection) Start(ctx context.Context) error {
 // secure returns the TLS configuration for exporters: that of the requests for the servers of the run, and the same without client credentials for
 // other hosts.
 func (w *exporterCollection) secure() (func(address string) *tls.Config, error) {
-	o := Connections(w.config, nil)
+	o := connection.Options(w.config, nil)
 	own, err := o.SideTLS(true)
 	if err != nil {
-		return nil, spellSetting(w.config, err)
+		return nil, connection.SpellSetting(w.config, err)
 	}
 	other, err := o.SideTLS(false)
 	if err != nil {
-		return nil, spellSetting(w.config, err)
+		return nil, connection.SpellSetting(w.config, err)
 	}
 	servers := map[string]bool{}
 	for _, raw := range w.urls {

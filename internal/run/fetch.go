@@ -1,6 +1,9 @@
 package run
 
 import (
+	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/workload/dataset/custom"
 	"context"
 	"errors"
 	"fmt"
@@ -8,9 +11,6 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-
-	"aiperf/internal/config"
-	"aiperf/internal/workload/dataset/custom"
 )
 
 // fetcher downloads the media of a file before the run, for endpoint types that send content instead of addresses. It has its own connections: they
@@ -18,9 +18,9 @@ import (
 // environment.
 func fetcher(ctx context.Context, agent string, b *config.Benchmark) func(addresses []string, got func(int, custom.Download)) {
 	tuning := b.Environment.Dataset
-	over, bad := Connections(b, nil).Downloads()
+	over, bad := connection.Options(b, nil).Downloads()
 	if bad != nil {
-		bad, over = spellSetting(b, bad), new(http.Transport)
+		bad, over = connection.SpellSetting(b, bad), new(http.Transport)
 	}
 	client := &http.Client{Transport: over, Timeout: tuning.MediaDownloadTimeout.Duration()}
 	return func(addresses []string, got func(int, custom.Download)) {

@@ -116,7 +116,7 @@ func (a *armedRequest) next(rec *record.Record) *endpoint.FollowUp {
 
 // following builds the request of a follow-up. It has the headers of the original request, but no credentials for another server.
 func (a *armedRequest) following(f *endpoint.FollowUp) (*transport.Request, error) {
-	target, err := a.addresses.of(a.request.Session.URL, f.Path)
+	target, err := a.addresses.Target(a.request.Session.URL, f.Path)
 	if err != nil {
 		return nil, err
 	}

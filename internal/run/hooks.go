@@ -2,6 +2,7 @@ package run
 
 import (
 	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
 	"aiperf/internal/run/message"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
@@ -19,7 +20,7 @@ const hookLimit = 30 * time.Second
 // own connections and use no proxy.
 type hooks struct {
 	executor *executor
-	over     protocolClient
+	over     connection.Client
 	servers  []*transport.Target // each server once, in the order of the URLs
 }
 
@@ -35,7 +36,7 @@ func (p *preflight) startHooks(ctx context.Context) (prof *profiler, release fun
 		return nil, nil, err
 	}
 	h := &hooks{executor: p.executor, over: over}
-	for _, one := range p.addresses.list {
+	for _, one := range p.addresses.Targets {
 		if !slices.ContainsFunc(h.servers, one.SameOrigin) {
 			h.servers = append(h.servers, one)
 		}

@@ -1,6 +1,16 @@
 package run
 
 import (
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/testhome"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/results"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset/public"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -13,16 +23,6 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
-
-	"aiperf/internal/base/setting"
-	"aiperf/internal/base/testhome"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/report/artifact"
-	"aiperf/internal/run/results"
-	"aiperf/internal/text/tokenizer"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/workload/dataset/public"
 )
 
 // elsewhere are the leaves of the configuration that show in no option, and where their effect is seen.
@@ -189,9 +189,9 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		return err.Error()
 	}
 	say("endpoint", r.endpoint.Name)
-	connections := Connections(b, nil)
+	connections := connection.Options(b, nil)
 	fmt.Fprintf(&text, "transport %+v\n", connections) // functions are nil
-	say("headers", headers(b, "v"))
+	say("headers", connection.Headers(b, "v"))
 	say("metrics", results.MetricOptions(b, r.endpoint))
 	say("exact", waiter(b) == nil)
 	fmt.Fprintf(&text, "readiness %+v\n", waitLimitsOf(b))
@@ -203,9 +203,9 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		return text.String() + err.Error()
 	}
 	say("codec", results.CodecSettings(b, r.metrics.Options().Streaming))
-	to, err := newAddresses(b.Endpoint.URLs, b, r.endpoint)
+	to, err := connection.NewAddresses(b.Endpoint.URLs, b, r.endpoint)
 	if err == nil {
-		say("addresses", to.full)
+		say("addresses", to.Full)
 	}
 	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, results.Templated(b, r.endpoint), results.Counts(b, r.endpoint)})
 	say("recordings", []any{agentOptions(b, b.Dataset()), joinOptions(b), columnOptions(b, b.Dataset()), publicOptions(b, b.Dataset(), public.Options{}).Repo})

@@ -1,31 +1,31 @@
 package run
 
 import (
-	"context"
-	"errors"
-	"runtime/debug"
-	"strings"
-
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/connection"
 	"aiperf/internal/run/results"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
+	"context"
+	"errors"
+	"runtime/debug"
+	"strings"
 )
 
 // runResources holds the connections, files and workers of a run.
 type runResources struct {
 	urls      []string // URLs of the servers, after simulated ones have started
-	addresses *addresses
+	addresses *connection.Addresses
 	client    *transport.Client
-	carrier   protocolClient
+	carrier   connection.Client
 	layout    artifact.Layout
 	prepared  *preparedStore
 	executor  *executor
@@ -67,7 +67,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 	return []stage{
 		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
 		{"servers", func() error { return o.startServers(ctx, cfg) }},
-		{"connections", func() error { return o.connect(cfg, r, userAgent(opts.Version), say.Warn) }},
+		{"connections", func() error { return o.connect(cfg, r, connection.UserAgent(opts.Version), say.Warn) }},
 		{"artifacts", func() error { return o.claimDir(ctx, cfg, opts, say) }},
 		{"data", func() error { return o.holdData(r, say.Warn) }},
 		{"executor", func() error {
@@ -161,7 +161,7 @@ func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) 
 	err := o.untilEnd.Start(ctx, servers)
 	o.urls = servers.urls
 	for i, asked := range cfg.Endpoint.URLs {
-		if err == nil && usesGRPC(cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
+		if err == nil && connection.UsesGRPC(cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
 			o.urls[i] = "grpc" + strings.TrimPrefix(o.urls[i], "http")
 		}
 	}
@@ -170,18 +170,18 @@ func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) 
 
 // connect creates the client, after checking that this machine supports its connections.
 func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, warn func(string)) (err error) {
-	if o.addresses, err = newAddresses(o.urls, cfg, r.endpoint); err != nil {
+	if o.addresses, err = connection.NewAddresses(o.urls, cfg, r.endpoint); err != nil {
 		return err
 	}
-	connections := Connections(cfg, warn)
-	warnings, err := machineLimits().check(r.scenario, o.addresses.list, connections.Reuse, cfg.As)
+	connections := connection.Options(cfg, warn)
+	warnings, err := connection.MachineLimits().Check(r.scenario, o.addresses.Targets, connections.Reuse, cfg.As)
 	if err != nil {
 		return err
 	}
 	for _, w := range warnings {
 		warn(w)
 	}
-	over, client, release, err := newProtocolClient(cfg, r.endpoint, r.codec, connections, agent)
+	over, client, release, err := connection.NewClient(cfg, r.endpoint, r.codec, connections, agent)
 	if err != nil {
 		return err
 	}
@@ -246,7 +246,7 @@ func waiter(cfg *config.Benchmark) clock.Waiter {
 
 // makeExecutor makes the executor, and what sends requests before the load.
 func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) {
-	agent, streaming := userAgent(opts.Version), r.metrics.Options().Streaming
+	agent, streaming := connection.UserAgent(opts.Version), r.metrics.Options().Streaming
 	o.prepared = newPreparedStore(r.data)
 	o.executor = newExecutor(executorOptions{
 		config: cfg, agent: agent, endpoint: r.endpoint, codec: r.codec, data: o.prepared, client: o.carrier, addresses: o.addresses,

@@ -3,6 +3,7 @@ package run
 import (
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
 	"aiperf/internal/run/message"
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
@@ -22,9 +23,9 @@ type preflightOptions struct {
 	streaming   bool                                // answers are streams
 	tokenizers  func() (*results.Tokenizers, error) // opens the tokenizers at its first call
 	executor    *executor
-	addresses   *addresses
-	client      protocolClient // of the load
-	agent       string         // value of the header User-Agent
+	addresses   *connection.Addresses
+	client      connection.Client // of the load
+	agent       string            // value of the header User-Agent
 	secrets     *redact.Secrets
 	interactive bool // a person is watching: a probe is sent by default
 	say         *message.Reporter
@@ -34,13 +35,13 @@ type preflightOptions struct {
 func newPreflight(o preflightOptions) *preflight { return &preflight{o} }
 
 // ownClient returns a client with connections of its own, so that those of the load stay unused. The caller must call release.
-func (p *preflight) ownClient(set func(*transport.Options)) (client protocolClient, release func(), err error) {
-	connections := Connections(p.config, nil)
+func (p *preflight) ownClient(set func(*transport.Options)) (client connection.Client, release func(), err error) {
+	connections := connection.Options(p.config, nil)
 	connections.Capture = transport.CaptureOff
 	if set != nil {
 		set(&connections)
 	}
-	client, _, release, err = newProtocolClient(p.config, p.endpoint, p.codec, connections, p.agent)
+	client, _, release, err = connection.NewClient(p.config, p.endpoint, p.codec, connections, p.agent)
 	return client, release, err
 }
 

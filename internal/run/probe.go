@@ -1,19 +1,19 @@
 package run
 
 import (
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/results"
+	"aiperf/internal/run/serverprobe"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/conversation"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"time"
-
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/run/results"
-	"aiperf/internal/run/serverprobe"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/workload/conversation"
 )
 
 // probeLimit is the time limit of the probe: a server with a queue must not delay the run.
@@ -111,7 +111,7 @@ func rejected(e *record.Error) bool {
 }
 
 // probeOnce sends the probe and returns its record. fixed = the length of the answer is fixed.
-func (p *preflight) probeOnce(ctx context.Context, over protocolClient, fixed bool) (*record.Record, error) {
+func (p *preflight) probeOnce(ctx context.Context, over connection.Client, fixed bool) (*record.Record, error) {
 	length := serverprobe.Tokens
 	turn := conversation.Turn{MaxTokens: &length, Parts: conversation.Texts("", serverprobe.Prompt)}
 	if fixed {

@@ -1,18 +1,18 @@
 package run
 
 import (
+	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
 	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
-
-	"aiperf/internal/config"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/modellist"
-	"aiperf/internal/wire/transport"
-	"aiperf/internal/workload/conversation"
 )
 
 // What shows that a model is ready (transport, section 13.1). Any other value requires both.
@@ -25,7 +25,7 @@ const (
 type readiness struct {
 	waitLimits
 	*preflight
-	over protocolClient
+	over connection.Client
 }
 
 // waitLimits holds the limits of the wait.
@@ -56,7 +56,7 @@ func (p *preflight) awaitModels(ctx context.Context) error {
 		return fmt.Errorf("%s %s: endpoint type %s cannot be asked with a text alone (%w); %s looks at what the server lists",
 			cfg.As("endpoint.wait_for_model_mode"), w.mode, p.endpoint.Name, err, readyByList)
 	}
-	for i := range p.addresses.list {
+	for i := range p.addresses.Targets {
 		for _, model := range cfg.Models.Asked() {
 			begun := time.Now()
 			waited, err := w.await(ctx, i, model, func(why error) { p.say.Note("waiting for model %s, %s at the most: %v", model, w.limit, why) })
@@ -65,7 +65,7 @@ func (p *preflight) awaitModels(ctx context.Context) error {
 			}
 			if err != nil {
 				return fmt.Errorf("%s: model %s is not ready at %s after %s; what was heard last: %w", cfg.As("endpoint.wait_for_model_timeout"), model,
-					p.addresses.bases[i], w.limit, err)
+					p.addresses.Bases[i], w.limit, err)
 			}
 			if waited {
 				p.say.Note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
@@ -127,13 +127,13 @@ func (w *readiness) listed(ctx context.Context, url int, model string) error {
 			return err
 		}
 	}
-	path, err := transport.JoinURL(w.addresses.bases[url], modellist.Path)
+	path, err := transport.JoinURL(w.addresses.Bases[url], modellist.Path)
 	if err != nil {
 		return err
 	}
 	body, status, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: path})
 	if status == http.StatusNotFound { // the server has no list, so any answer counts as ready
-		_, _, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: w.addresses.bases[url]})
+		_, _, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: w.addresses.Bases[url]})
 		return err
 	}
 	if err != nil {

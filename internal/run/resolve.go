@@ -1,16 +1,10 @@
 package run
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"sync"
-	"sync/atomic"
-
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/connection"
 	"aiperf/internal/run/results"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
@@ -18,6 +12,12 @@ import (
 	"aiperf/internal/workload/accuracy/grade"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
 )
 
 // runPlan holds everything that can make a run invalid. It is found without writing or sending anything.
@@ -45,7 +45,7 @@ func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, vers
 		}
 		return all, err
 	})
-	return r, runStages(say, r.stages(ctx, cfg, userAgent(version), say))
+	return r, runStages(say, r.stages(ctx, cfg, connection.UserAgent(version), say))
 }
 
 // stages lists the stages of resolve in their order.

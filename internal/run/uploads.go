@@ -1,6 +1,14 @@
 package run
 
 import (
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/telemetry/mlops"
+	"aiperf/internal/telemetry/otlp"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -13,14 +21,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"aiperf/internal/base/redact"
-	"aiperf/internal/base/rng"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/report/artifact"
-	"aiperf/internal/telemetry/mlops"
-	"aiperf/internal/telemetry/otlp"
 )
 
 // Environment variables with the credentials of trackers, as their own programs use them.
@@ -64,7 +64,7 @@ func (o *runResources) upload(ctx context.Context, cfg *config.Benchmark, opts *
 	if m := &cfg.MLflow; m.TrackingURI != "" {
 		report := o.report(cfg, opts, run, m.RunName, m.ArtifactGlobs, say)
 		to := mlops.MLflow{
-			URI: strings.TrimSpace(m.TrackingURI), Experiment: m.Experiment, Parent: m.ParentRunID, Tags: m.Tags, Agent: userAgent(opts.Version),
+			URI: strings.TrimSpace(m.TrackingURI), Experiment: m.Experiment, Parent: m.ParentRunID, Tags: m.Tags, Agent: connection.UserAgent(opts.Version),
 			User: os.Getenv(mlflowUser), Password: os.Getenv(mlflowPassword), Token: os.Getenv(mlflowToken),
 		}
 		sent, ok := deliver(ctx, "MLflow", cfg.Environment.MLflow.ExportTimeout.Duration(), say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
@@ -76,7 +76,7 @@ func (o *runResources) upload(ctx context.Context, cfg *config.Benchmark, opts *
 		report := o.report(cfg, opts, run, w.RunName, nil, say)
 		to := mlops.WandB{
 			Base: cmp.Or(os.Getenv(wandbBase), mlops.WandBase), Key: os.Getenv(wandbKey), Project: w.Project, Entity: w.Entity, Tags: w.Tags,
-			RunID: strings.ReplaceAll(rng.UUID(), "-", "")[:8], Agent: userAgent(opts.Version),
+			RunID: strings.ReplaceAll(rng.UUID(), "-", "")[:8], Agent: connection.UserAgent(opts.Version),
 		}
 		deliver(ctx, "Weights & Biases", cfg.Environment.WandB.ExportTimeout.Duration(), say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
 	}

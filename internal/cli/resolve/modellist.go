@@ -1,6 +1,13 @@
 package resolve
 
 import (
+	"aiperf/internal/base/redact"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -10,14 +17,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"aiperf/internal/base/redact"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/run"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/modellist"
-	"aiperf/internal/wire/transport"
 )
 
 // ModelLister asks a server for its models.
@@ -106,7 +105,7 @@ func (f modelFinder) list(address string) (modellist.List, error) {
 	if err != nil {
 		return modellist.List{}, err
 	}
-	through, address, err := run.Connections(f.benchmark, nil).RoundTripper(target)
+	through, address, err := connection.Options(f.benchmark, nil).RoundTripper(target)
 	if err != nil {
 		return modellist.List{}, err
 	}

@@ -1,5 +1,5 @@
 //go:build !unix
 
-package run
+package connection
 
 func openFileLimit() int { return 0 }

@@ -1,4 +1,4 @@
-package run
+package connection
 
 import (
 	"strings"
@@ -18,7 +18,7 @@ func TestBudget(t *testing.T) {
 	}
 	one := []*transport.Target{target("http://127.0.0.1:9000/x")}
 	two := []*transport.Target{one[0], target("http://127.0.0.2:9000/x")}
-	b := connectionLimits{files: 1064, spare: 64, ports: 500}
+	b := Limits{files: 1064, spare: 64, ports: 500}
 	tests := []struct {
 		name    string
 		phase   load.Phase
@@ -42,7 +42,7 @@ func TestBudget(t *testing.T) {
 	as := func(key string) string { return "<" + key + ">" }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			warnings, err := b.check(load.Scenario{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse, as)
+			warnings, err := b.Check(load.Scenario{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse, as)
 			if got := strings.Join(warnings, "\n"); (tt.warns == "") != (got == "") || !strings.Contains(got, tt.warns) {
 				t.Errorf("warnings %q, want %q", got, tt.warns)
 			}
@@ -59,16 +59,16 @@ func TestBudgetOfSeveralPhases(t *testing.T) {
 	as := func(key string) string { return key }
 	warmup := load.Phase{Name: "warmup", Mode: load.ClosedLoop, Warmup: true, Concurrency: 600}
 	run := load.Phase{Name: "profiling", Mode: load.ClosedLoop, Concurrency: 600}
-	b := connectionLimits{files: 1000, spare: 50}
-	if w, err := b.check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err != nil || len(w) != 0 {
+	b := Limits{files: 1000, spare: 50}
+	if w, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err != nil || len(w) != 0 {
 		t.Errorf("one after the other: %v, %v", w, err)
 	}
 	run.Seamless = true
-	if _, err := b.check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.Contains(err.Error(), "needs 1200 connections") {
+	if _, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.Contains(err.Error(), "needs 1200 connections") {
 		t.Errorf("seamless: %v", err)
 	}
 	b.files = 500
-	if _, err := b.check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.HasPrefix(err.Error(), "phases.profiling.concurrency 600 of phase warmup") {
+	if _, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.HasPrefix(err.Error(), "phases.profiling.concurrency 600 of phase warmup") {
 		t.Errorf("a warm-up as the run: %v", err)
 	}
 }

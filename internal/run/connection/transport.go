@@ -1,4 +1,4 @@
-package run
+package connection
 
 import (
 	"aiperf/internal/config"
@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/wire/transport"
 )
 
-// Connections returns the options of the connections of a run. It calls warn for unusual settings; nil = no warnings.
-func Connections(b *config.Benchmark, warn func(string)) transport.Options {
+// Options returns the options of the connections of a run. It calls warn for unusual settings; nil = no warnings.
+func Options(b *config.Benchmark, warn func(string)) transport.Options {
 	o, tuning := transport.DefaultOptions(), b.Environment.HTTP
 	o.Reuse = transport.Reuse(b.Endpoint.ConnectionReuse)
 	o.Capture = transport.CaptureMode(b.Endpoint.Capture)
@@ -32,8 +32,8 @@ func Connections(b *config.Benchmark, warn func(string)) transport.Options {
 	return o
 }
 
-// headers returns the request headers of a run.
-func headers(b *config.Benchmark, agent string) transport.HeaderSet {
+// Headers returns the request headers of a run.
+func Headers(b *config.Benchmark, agent string) transport.HeaderSet {
 	tuning := b.Environment.HTTP
 	h := transport.HeaderSet{
 		UserAgent:         agent,
@@ -51,5 +51,5 @@ func headers(b *config.Benchmark, agent string) transport.HeaderSet {
 	return h
 }
 
-// userAgent returns the User-Agent of all requests.
-func userAgent(version string) string { return "aiperf/" + version }
+// UserAgent returns the User-Agent of all requests.
+func UserAgent(version string) string { return "aiperf/" + version }

@@ -1,4 +1,4 @@
-package run
+package connection
 
 import (
 	"errors"
@@ -16,16 +16,16 @@ const spareFiles = 32
 // timeWait is how long the system reserves the port of a connection that this side closed, in seconds.
 const timeWait = 60
 
-// connectionLimits holds the limits of this machine.
-type connectionLimits struct {
+// Limits holds the limits of this machine.
+type Limits struct {
 	files int // files that this process may open; 0 = unknown
 	spare int // files that are already open, or that the run needs besides its connections
 	ports int // local ports for one server address; 0 = unknown
 }
 
-// machineLimits reads the limits of the system. The Go runtime has already raised the soft limit of open files to the hard one.
-func machineLimits() connectionLimits {
-	b := connectionLimits{files: openFileLimit(), spare: spareFiles + 2*runtime.GOMAXPROCS(0)} // the heartbeat reads one file per thread
+// MachineLimits reads the limits of the system. The Go runtime has already raised the soft limit of open files to the hard one.
+func MachineLimits() Limits {
+	b := Limits{files: openFileLimit(), spare: spareFiles + 2*runtime.GOMAXPROCS(0)} // the heartbeat reads one file per thread
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		b.spare += len(open)
 	}
@@ -64,9 +64,9 @@ func demandOf(p *load.Phase, profiling *load.Phase) connectionDemand {
 	return d
 }
 
-// check compares the connections of a plan with the limits. as spells the key of a setting. More concurrent sessions than files are an error if the
+// Check compares the connections of a plan with the limits. as spells the key of a setting. More concurrent sessions than files are an error if the
 // load certainly reaches them: the run could not make the requested load. Everything that may go well is a warning.
-func (b connectionLimits) check(p load.Scenario, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
+func (b Limits) Check(p load.Scenario, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
 	addresses := map[string]bool{}
 	for _, t := range targets {
 		addresses[t.Address()] = true

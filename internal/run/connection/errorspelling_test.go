@@ -1,4 +1,4 @@
-package run
+package connection
 
 import (
 	"strings"
@@ -20,7 +20,7 @@ func TestErrorsSpellSettings(t *testing.T) {
 		"c.yaml:3: endpoint.urls: ": func(key string) string { return "c.yaml:3: " + key },
 	} {
 		b.Spelling = spell
-		if _, err := newAddresses([]string{"http://h:port"}, b, e); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, err := NewAddresses([]string{"http://h:port"}, b, e); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
