@@ -33,7 +33,7 @@ func (p *Program) compareCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "compare A B | compare A [A...] --with B [--with B...]", Short: "comparison of two finished runs, or of two sets of runs",
 		Long: "Reads the records of finished runs and reports for every statistic whether B is the same as A, better, worse, or whether the data cannot tell. " +
-			"A directory of repetitions stands for its runs; several runs on each side give a sharper answer. Requests of one run are not treated as independent. " +
+			"A directory of repetitions means all its runs; several runs on each side give a sharper answer. Requests of one run are not treated as independent. " +
 			"Two sweeps or searches are compared cell by cell, matched by name; the confidence level then covers all cells together.",
 		Example: "  aiperf compare artifacts/before artifacts/after\n  aiperf compare before/ --with after/ --margin 3% --fail-on worse",
 		Args:    cobra.MinimumNArgs(1),

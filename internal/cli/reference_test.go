@@ -33,7 +33,7 @@ func TestReference(t *testing.T) {
 func reference() string {
 	var b strings.Builder
 	b.WriteString("# Settings\n\nMade of the table of settings (`go test ./internal/cli -run Reference -update`); do not edit.\n\n" +
-		"A key is a place in a configuration file, below `benchmark:` or, for `random_seed`, `multi_run`, `sweep` and `tables`, beside it; `datasets.main` and\n" +
+		"A key is a place in a configuration file, below `benchmark:`; `random_seed`, `multi_run`, `sweep` and `tables` are next to it. `datasets.main` and\n" +
 		"`phases.profiling` stand for the data set and the measured phase whatever their names. `aiperf config schema` prints the JSON Schema.\n" +
 		"Lengths of time are numbers or have a unit: `500ms`, `90s`, `2m`, `1h`.\n")
 	for _, one := range topics {
@@ -49,7 +49,7 @@ func reference() string {
 	for _, c := range []struct {
 		name  string
 		table *setting.Table
-	}{{"report", reportTable()}, {"plot", plotTable()}, {"find-capacity, beside the flags of profile", capacityTable()}, {"ab, beside the flags of profile", turnsTable()}, {"mock-server", mockServerTable()}, {"chat", chatTable()}, {"watch", watchTable()}, {"tokenizer info, count, encode, decode", tokenizerTable([]string{"--jsonl", "--special", "--chat"})}} {
+	}{{"report", reportTable()}, {"plot", plotTable()}, {"find-capacity, in addition to the flags of profile", capacityTable()}, {"ab, in addition to the flags of profile", turnsTable()}, {"mock-server", mockServerTable()}, {"chat", chatTable()}, {"watch", watchTable()}, {"tokenizer info, count, encode, decode", tokenizerTable([]string{"--jsonl", "--special", "--chat"})}} {
 		fmt.Fprintf(&b, "\n## aiperf %s\n\n| flag | value | what |\n|---|---|---|\n", c.name)
 		for i := range c.table.Rows {
 			f := &c.table.Rows[i]

@@ -31,8 +31,8 @@ func capacityTable() *setting.Table {
 	})
 }
 
-const capacityLong = "Finds the highest load that meets the objectives: doubles it until one is clearly broken, then tries loads around the limit until the answer is precise enough, " +
-	"and confirms it. Prints the answer with a 90 % interval, or a bound if this client is the limit or time runs out (status 4). Status 3: not met even with one user.\n\n" +
+const capacityLong = "Finds the highest load that meets the objectives. It doubles the load until an objective is clearly missed, then tries loads around the limit until the answer is " +
+	"precise enough, and confirms it. Prints the answer with a 90 % interval, or a bound if this client is the limit or time runs out (status 4). Status 3: not met even with one user.\n\n" +
 	"Accepts every flag of profile for endpoint, input and output, but none for the load."
 
 // findCapacityCommand builds the command that finds the highest load that meets objectives.
@@ -105,12 +105,12 @@ func turnsTable() *setting.Table {
 	})
 }
 
-const turnsLong = "Sends the same load to two targets in turn, so that changes of the machine or the network affect both, and reports for every statistic whether B is the same as A, " +
+const turnsLong = "Sends the same load to two targets in alternating blocks, so that changes of the machine or the network affect both. Reports for every statistic whether B is the same as A, " +
 	"better, worse, or whether the data cannot tell. The two blocks of a pair have the same prompts and arrivals.\n\nAccepts every flag of profile except --url; all load flags apply to each block."
 
 // turnsCommand builds the command that compares two targets in turns.
 func (p *Program) turnsCommand() *cobra.Command {
-	return p.overProfile("ab", "comparison of two servers in turns", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
+	return p.overProfile("ab", "comparison of two servers in alternating blocks", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.TurnOptions{
 			A: own.Text("--a", ""), B: own.Text("--b", ""), Pairs: int(oneInt(own, "--pairs", 12)), Block: oneFloat(own, "--block", 6), Wash: oneFloat(own, "--wash-in", 2),
 			InOrder: own.Text("--order", "random") == "ab", Parallel: own.True("--parallel", false),

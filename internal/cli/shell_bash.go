@@ -25,7 +25,7 @@ __aiperf_complete() {
     cur=${words[${#words[@]}-1]}
     COMPREPLY=()
     out=$("${words[0]}" __complete "${words[@]:1}" 2>/dev/null) || return
-    # bash replaces only what stands behind the last "=" or ":" of the word
+    # bash replaces only the part after the last "=" or ":" of the word
     local keep=''
     [[ $COMP_WORDBREAKS == *=* && $cur == *=* ]] && keep=${cur%"${cur##*=}"}
     [[ $COMP_WORDBREAKS == *:* && $cur == *:* ]] && keep=${cur%"${cur##*:}"}

@@ -41,9 +41,9 @@ func (p *Program) agenticCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agentic-code",
 		Short: "trace of coding agents: long prompts that grow and share prefixes",
-		Long: "Draws sessions from the distributions of a configuration and writes a directory with dataset.jsonl (mooncake rows, for profile --input-file), manifest.json\n" +
-			"(which --config takes too), quality.json and comparison.txt (target and actual distributions), cache_structure.json (the layers of the prompts),\n" +
-			"and self-contained pages for a browser: report.html, cache_explorer.html, simulation.html (a cache under these sessions).",
+		Long: "Draws sessions from the distributions of a configuration and writes a directory with these files: dataset.jsonl (mooncake rows, for profile --input-file),\n" +
+			"manifest.json (can be given to --config), quality.json and comparison.txt (target and actual distributions), cache_structure.json (the layers of the prompts).\n" +
+			"It also writes self-contained pages for a browser: report.html, cache_explorer.html, simulation.html (a cache under these sessions).",
 		Example: "  aiperf synthesize agentic-code --num-sessions 200 --output traces --seed 7",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

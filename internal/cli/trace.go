@@ -32,7 +32,7 @@ func (p *Program) analyzeTraceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "analyze-trace FILE [BLOCK-SIZE [OUTPUT-FILE]]",
 		Short: "lengths, prefix reuse and cache hit rate of a trace",
-		Long: "Reads a trace of rows in the mooncake format (input_length, output_length, hash_ids) twice and prints the lengths of its inputs and outputs,\n" +
+		Long: "Reads a trace of rows in the mooncake format (input_length, output_length, hash_ids) twice. Prints the lengths of its inputs and outputs,\n" +
 			"how much of them the rows share, and the hit rate of an unlimited prefix cache. --output-file writes the same as JSON.",
 		Example: "  aiperf analyze-trace trace.jsonl\n  aiperf analyze-trace trace.jsonl --block-size 16 --output-file report.json",
 		Args:    cobra.MaximumNArgs(3),

@@ -194,7 +194,7 @@ func readPeak(n *yaml.Node) (p Peak, err error) {
 	case err != nil:
 		return p, err
 	case own != nil && len(rest.Content) > 0:
-		return p, fmt.Errorf("line %d: %s is not a key of a peak beside distribution; known is weight", rest.Content[1].Line, rest.Content[0].Value)
+		return p, fmt.Errorf("line %d: %s is not allowed in a peak with distribution; only weight is", rest.Content[1].Line, rest.Content[0].Value)
 	case own != nil:
 		return p, own.Decode(&p.Distribution)
 	}

@@ -58,7 +58,7 @@ func TestDistributionRefused(t *testing.T) {
 		"{peaks: [1, {mean: 2, weight: -1}]}":                           ".peaks[1].weight must be >= 0",
 		"{peaks: [{mean: 1, weight: 0}, {distribution: 2, weight: 0}]}": ".peaks have no weight",
 		"{peaks: [1, {mean: 2, median: 3}]}":                            ".peaks[1].median must be > 0 and not above mean",
-		"{peaks: [1, {mean: 2, distribution: 3}]}":                      "mean is not a key of a peak beside distribution",
+		"{peaks: [1, {mean: 2, distribution: 3}]}":                      "mean is not allowed in a peak with distribution; only weight is",
 		"{points: []}":                      "has neither mean nor value, peaks or points",
 		"{points: [{weight: 1}]}":           "a point needs a value",
 		"{points: [{value: 1, weight: 0}]}": ".points[0].weight must be > 0",

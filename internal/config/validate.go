@@ -100,7 +100,7 @@ func (v *violations) endpoint(b *Benchmark) {
 			u, strings.Join(v.connection(e), ", "))
 	}
 	v.when((e.TLS.CertFile == "") != (e.TLS.KeyFile == ""), "benchmark.endpoint.tls.cert_file", "and %s must be given together", v.as("benchmark.endpoint.tls.key_file"))
-	v.when(e.Socket != "" && e.Proxy != "", "benchmark.endpoint.proxy", "has no meaning beside %s", v.as("benchmark.endpoint.uds_path"))
+	v.when(e.Socket != "" && e.Proxy != "", "benchmark.endpoint.proxy", "cannot be combined with %s", v.as("benchmark.endpoint.uds_path"))
 	v.when(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", FlagOf("endpoint.proxy"))
 	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", FlagOf("endpoint.path"))
 	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", FlagOf("endpoint.api_key"))

@@ -59,7 +59,7 @@ func (p *preflight) awaitModels(ctx context.Context) error {
 	for i := range p.addresses.Targets {
 		for _, model := range cfg.Models.Asked() {
 			begun := time.Now()
-			waited, err := w.await(ctx, i, model, func(why error) { p.say.Note("waiting for model %s, %s at the most: %v", model, w.limit, why) })
+			waited, err := w.await(ctx, i, model, func(why error) { p.say.Note("waiting for model %s, at most %s: %v", model, w.limit, why) })
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

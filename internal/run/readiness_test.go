@@ -81,7 +81,7 @@ func TestReadiness(t *testing.T) {
 			if got := s.asked.Load() - requests; got != c.waiting || run.Profiling.Value("request_count", metric.Avg) != requests {
 				t.Errorf("%d requests before the run, want %d; %v in it", got, c.waiting, run.Profiling.Value("request_count", metric.Avg))
 			}
-			if waited := strings.Contains(errs.String(), "waiting for model m, 20s at the most"); waited != (c.waiting > 1 || c.lists > 1) {
+			if waited := strings.Contains(errs.String(), "waiting for model m, at most 20s"); waited != (c.waiting > 1 || c.lists > 1) {
 				t.Errorf("told %v: %s", waited, errs.String())
 			}
 			if s.listed.Load() != c.lists || s.based.Load() != c.based {

@@ -14,9 +14,9 @@ import (
 	"aiperf/internal/base/testhome"
 )
 
-// step finds one edit of a page: a file, the beginning of a line in it, and the text that goes above, below or in place of that line; page finds a new file.
+// step finds one edit of a page: a file, the beginning of a line in it, and the text that goes above, below or instead of that line; page finds a new file.
 var (
-	step = regexp.MustCompile("In `([^`]+)`, (above|below|in place of) `([^`]+)`:\n\n```go\n((?s:.*?))```\n")
+	step = regexp.MustCompile("In `([^`]+)`, (above|below|instead of) `([^`]+)`:\n\n```go\n((?s:.*?))```\n")
 	page = regexp.MustCompile("Write `([^`]+)`:\n\n```go\n((?s:.*?))```\n")
 )
 
@@ -83,7 +83,7 @@ func followed(t *testing.T, pages ...string) (program string, files map[string]i
 	return program, files
 }
 
-// beside puts text above, below or in place of the one line that begins with some words, whatever blanks are in between.
+// beside puts text above, below or instead of the one line that begins with some words, whatever blanks are in between.
 func beside(t *testing.T, source, file, where, words, text string) string {
 	t.Helper()
 	squeeze := func(s string) string { return strings.Join(strings.Fields(s), " ") }

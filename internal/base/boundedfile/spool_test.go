@@ -66,7 +66,7 @@ func TestSpoolFails(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
 	s = NewSpool("x", bytes.NewReader(digits(KeptHead+1)), 1<<30)
 	got, err := io.ReadAll(s.From(0))
-	if len(got) < KeptHead-spoolChunk || err == nil || !strings.Contains(err.Error(), "kept in a temporary file, which failed after") || !strings.Contains(err.Error(), "TMPDIR") {
+	if len(got) < KeptHead-spoolChunk || err == nil || !strings.Contains(err.Error(), "kept in a temporary file, and writing it failed after") || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }

@@ -49,7 +49,7 @@ func (k *SpooledBytes) Write(b []byte) (int, error) {
 
 // failed wraps an error of storing content, with advice on what to do.
 func (k *SpooledBytes) failed(err error) error {
-	return fmt.Errorf("what %s holds is kept in a temporary file, which failed after %d MiB (TMPDIR names another folder): %w", k.Name, k.size>>20, err)
+	return fmt.Errorf("the content of %s is kept in a temporary file, and writing it failed after %d MiB (TMPDIR sets another folder): %w", k.Name, k.size>>20, err)
 }
 
 // ReadAt implements io.ReaderAt.

@@ -74,7 +74,7 @@ func (n *node) leaf() error {
 	case n.physical > typeFixed:
 		return unsound("column %s has the type %d", n.name, n.physical)
 	case n.element.children > 0:
-		return unsound("column %s has a type and columns of its own", n.name)
+		return unsound("column %s has both a type and columns below it", n.name)
 	case n.physical == typeFixed && n.length < 0:
 		return unsound("column %s has values of %d bytes", n.name, n.length)
 	case n.decimal() && (n.scale < 0 || n.scale > maxScale):

@@ -101,7 +101,7 @@ func (f *Row) parseInt(item string) (int64, error) {
 	}
 	v = f.counted(v)
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
-		return 0, fmt.Errorf("is no whole number of %s", f.Unit)
+		return 0, fmt.Errorf("is not a whole number of %s", f.Unit)
 	}
 	return int64(v), nil
 }

@@ -94,7 +94,7 @@ func (r *resolver) objectives() {
 		return
 	}
 	for _, why := range dropped {
-		r.warn("%s: %s; it is left out", where, why)
+		r.warn("%s: %s; it is ignored", where, why)
 	}
 }
 

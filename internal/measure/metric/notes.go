@@ -88,7 +88,7 @@ func (e *ClientStats) answerNotes(note addNote) {
 // instantNotes adds notes about the timestamps of messages, and about requests without figures.
 func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.ReadDelays == 0 && e.Valid+e.Failed > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
-	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %% (the first token by up to %s in %s, gaps between tokens by up to %s in %s). The JSON summary has the limits of every statistic.",
+	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %%. The first token may be up to %s late (in %s), gaps between tokens up to %s (in %s). The JSON summary has the limits of every statistic.",
 		terminal.Count(e.Uncertain), terminal.Count(e.Valid), shown(e.FirstErrorMax), terminal.Plural(e.UncertainFirst, "request"), shown(e.GapErrorMax), terminal.Plural(e.UncertainGaps, "request"))
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))

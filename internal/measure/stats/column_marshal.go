@@ -75,7 +75,7 @@ func visitNumbers[T any](m *binenc.Coder, v *[]T, size int, put func([]byte, T) 
 		return
 	}
 	if len(raw)%size != 0 {
-		m.Fail("%d bytes are no numbers of %d", len(raw), size)
+		m.Fail("%d bytes are not a multiple of the %d bytes of a number", len(raw), size)
 		return
 	}
 	*v = make([]T, 0, len(raw)/size)

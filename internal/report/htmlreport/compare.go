@@ -29,7 +29,7 @@ func Compare(r *comparison.Result, version string) ([]byte, error) {
 	b.Title, b.Eyebrow = sideName(r.A)+" against "+sideName(r.B), "Comparison, "+r.Basis
 	b.Facts = []string{"A: " + runsOf(r.A), "B: " + runsOf(r.B), fmt.Sprintf("%g %% intervals", 100*r.Options.Confidence)}
 	if r.Basis == "pairs" {
-		b.Title, b.Eyebrow = "Two targets in turns", "Comparison, "+terminal.Plural(len(r.A), "pair")
+		b.Title, b.Eyebrow = "Two targets in alternating blocks", "Comparison, "+terminal.Plural(len(r.A), "pair")
 	}
 	b.Foot = "Made by aiperf " + version + " from the records of the runs"
 	b.Level, b.Verdict = outcomes[r.Outcome][0], outcomes[r.Outcome][1]

@@ -70,7 +70,7 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	if err := b.chart(&spread, waits(cells), false, true); err != nil {
 		return nil, err
 	}
-	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure stands its difference from the best of the column; where the intervals of both overlap, they are not distinguishable.", Tables: []*table{g.table(dir, file)}}
+	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure is its difference from the best of the column; if the intervals of both overlap, they are not distinguishable.", Tables: []*table{g.table(dir, file)}}
 	if every := g.trials(dir, file); every != nil {
 		table.Tables = append(table.Tables, every)
 	}

@@ -182,7 +182,7 @@ func (l *lockedSetting) data() {
 		l.breaks(data+"path", d.Path, want)
 	case set == nil:
 		l.fatal = true
-		l.found = append(l.found, Finding{Text: fmt.Sprintf("%s %s %s; %s does not help without recordings", s.Spell.As("scenario"), s.Scenario, want, s.Spell.As("unsafe_override"))})
+		l.found = append(l.found, Finding{Text: fmt.Sprintf("%s %s %s; %s helps only with recordings", s.Spell.As("scenario"), s.Scenario, want, s.Spell.As("unsafe_override"))})
 	}
 	if d.IgnoreTraceDelays {
 		l.breaks(data+"ignore_trace_delays", "", "replays the recorded times")

@@ -76,7 +76,7 @@ func TestLocks(t *testing.T) {
 
 	own := agentx()
 	own.Datasets[0], own.UnsafeOverride = config.DefaultDataset(), true
-	if found := Lock(own, seven); len(found) != 1 || found[0].Warning || !strings.Contains(found[0].Text, "--unsafe-override does not help") {
+	if found := Lock(own, seven); len(found) != 1 || found[0].Warning || !strings.Contains(found[0].Text, "--unsafe-override helps only with recordings") {
 		t.Errorf("generated prompts: %+v", found)
 	}
 	pinned := agentx()

@@ -84,7 +84,7 @@ func (t *trial) row(shown []repeatColumn) termdraw.Row {
 	row.Right(termdraw.Plain, fmt.Sprint(t.run.Profiling.Failed), errorCells)
 	switch {
 	case !t.ok():
-		row.Put(termdraw.Warn, " ! left out")
+		row.Put(termdraw.Warn, " ! excluded")
 	case len(t.run.Silences) > 0:
 		row.Put(termdraw.Warn, " ! stall")
 	}

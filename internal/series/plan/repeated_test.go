@@ -18,7 +18,7 @@ func TestRepeats(t *testing.T) {
 	got := repeatTable(trials, r).String(termdraw.NewPaint(false, false, false))
 	want := []string{
 		"run req/s tok/s out TTFT p50 p99 ITL p50 latency p50 errors",
-		"1 1.33 10.7 50.0 50.0 207 1,500 0", "2 2.67 21.3 50.0 50.0 207 1,500 2 ! stall", "3 0.667 5.33 50.0 50.0 207 1,500 0 ! left out", "4 no server",
+		"1 1.33 10.7 50.0 50.0 207 1,500 0", "2 2.67 21.3 50.0 50.0 207 1,500 2 ! stall", "3 0.667 5.33 50.0 50.0 207 1,500 0 ! excluded", "4 no server",
 		"mean 2.00 16.0 50.0 50.0 207 1,500", "± 8.47 67.8 0 0 0 0", "CV 47.1 % 47.1 % 0 % 0 % 0 % 0 %",
 	}
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")

@@ -111,7 +111,7 @@ func answers(path string) bool {
 	return ranks || other != nil || slices.Contains(inferred, path)
 }
 
-const notFound = `{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
+const notFound = `{"error":{"message":"unknown path; this server answers: /v1/chat/completions, /v1/completions, /v1/embeddings, ` +
 	`/v1/responses, /v1/messages, /generate, /generate_stream, /inference/v1/generate, /v2/models/MODEL/generate, /v2/models/MODEL/generate_stream, /v2/models/MODEL/infer, /rag/api/prompt, /api/chat, /api/generate, /, ` +
 	`/v1/images/generations, /v1/images/edits, /v1/infer, /v1/audio/transcriptions, /v1/videos, ` +
 	`/v1/ranking, /v2/rerank, /rerank, /reset_prefix_cache, /flush_cache, /start_profile, /stop_profile, /v1/models, /metrics and /health","type":"not_found","code":404}}`

@@ -32,7 +32,7 @@ func unescape(s string) (string, error) {
 			}
 			v, err := strconv.ParseUint(s[i+1:i+1+n], 16, 32)
 			if err != nil || v > 0x10FFFF {
-				return "", fmt.Errorf(`\%c%s is no code point`, c, s[i+1:i+1+n])
+				return "", fmt.Errorf(`\%c%s is not a code point`, c, s[i+1:i+1+n])
 			}
 			b.WriteRune(rune(v))
 			i += n

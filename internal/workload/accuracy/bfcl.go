@@ -117,7 +117,7 @@ func (s *source) bfclData() (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("%s %s: the release is unknown, because there is no folder bfcl_eval-*.dist-info beside the data; AIPERF_ACCURACY_BFCL_VERSION_PIN requires %s (set it to %s to skip this check)",
+	return "", fmt.Errorf("%s %s: the release is unknown, because there is no folder bfcl_eval-*.dist-info next to the data; AIPERF_ACCURACY_BFCL_VERSION_PIN requires %s (set it to %s to skip this check)",
 		s.Spell.As("accuracy.dataset_path"), s.Dir, s.Pin, AnyVersion)
 }
 

@@ -49,7 +49,7 @@ func TestCallsAreWrittenDown(t *testing.T) {
 	for i := 0; i < 2*boundedfile.KeptHead/size && err == nil; i++ {
 		err = s.put(&call{prompt: text(i)})
 	}
-	if err == nil || !strings.Contains(err.Error(), "what x holds is kept in a temporary file, which failed") {
+	if err == nil || !strings.Contains(err.Error(), "the content of x is kept in a temporary file, and writing it failed") {
 		t.Error(err)
 	}
 }

@@ -59,7 +59,7 @@ func (g *sessionRow) rounds(r *rows.Row) []conversation.Turn {
 			r.Fault("rounds", "at least one round is needed")
 		}
 		if filled(r, "spawns") {
-			r.Fault("spawns", "is not allowed beside a list of rounds; write spawns in each round")
+			r.Fault("spawns", "is not allowed together with a list of rounds; write spawns in each round")
 		}
 		seen := map[string]bool{}
 		for i, raw := range items {

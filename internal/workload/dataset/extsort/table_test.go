@@ -48,7 +48,7 @@ func TestNoRoom(t *testing.T) {
 	Most, boundedfile.KeptHead = 1, 0
 	t.Setenv("TMPDIR", "/nowhere/at/all")
 	table := Table{Name: "trace.jsonl", Add: func(a, _ uint64) uint64 { return a }}
-	if err := table.Put(Key{1}, 1); err == nil || !strings.Contains(err.Error(), "what trace.jsonl holds is kept in a temporary file") {
+	if err := table.Put(Key{1}, 1); err == nil || !strings.Contains(err.Error(), "the content of trace.jsonl is kept in a temporary file") {
 		t.Errorf("%v", err)
 	}
 	stop := errors.New("stop")
