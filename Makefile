@@ -104,12 +104,14 @@ data-figures: build ## figures of docs/data.md: lengths (TOKENIZERS: folders) an
 test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
 	test/real/run $(NAMES)
 
-lint: ## formatting, vet, the floors of the house, golangci-lint (make tools installs it)
+lint: ## formatting, vet, the floors of the house, golangci-lint, and the words of pages and messages by vale (make tools installs both)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
 	$(GO) vet ./...
 	$(GO) test ./internal/base/archtest
 	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
 	golangci-lint run ./...
+	@command -v vale >/dev/null || { echo 'vale is not installed: make tools'; exit 1; }
+	$(GO) run ./test/words
 
 vet-others: ## the code and its tests as Windows and macOS build them (their standard library is compiled first: minutes)
 	GOOS=windows $(GO) vet ./...
@@ -118,8 +120,9 @@ vet-others: ## the code and its tests as Windows and macOS build them (their sta
 mutants: ## plants each fault of test/mutants/list.txt and runs the tests of its package; fails if a fault is not found (ARGS="-only FILE")
 	$(GO) run ./test/mutants $(ARGS)
 
-tools: ## golangci-lint, built from its module
+tools: ## golangci-lint and vale, built from their modules (vale needs C and C++ compilers)
 	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+	CGO_ENABLED=1 $(GO) install github.com/vale-cli/vale/v3/cmd/vale@v3.20.0
 
 race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...

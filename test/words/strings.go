@@ -1,0 +1,176 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// leastWords is the number of words from which on a string counts as a text.
+const leastWords = 3
+
+// data are files and folders whose strings are sent, compared or generated, not read by users.
+var data = []string{
+	"internal/sim/mockserver/words.go",                // words of simulated answers
+	"internal/telemetry/otlp/instruments.go",          // descriptions of the GenAI conventions, verbatim
+	"internal/text/tokenizer/crosscheck/",             // texts that are tokenized
+	"internal/wire/openinference/openinference.pb.go", // generated
+	"internal/workload/accuracy/",                     // prompts of published benchmarks
+	"internal/workload/dataset/synth/coding.go",       // texts of prompts
+}
+
+// isData reports whether the strings of a file are data.
+func isData(name string) bool {
+	return slices.ContainsFunc(data, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// place is a line of a file of the project.
+type place struct {
+	file string
+	line int
+}
+
+// text is a string of the program.
+type text struct {
+	place
+	text string
+	raw  bool // in back quotes: its lines are those of the file
+}
+
+// texts returns the strings of at least three words in the Go files below the folders, and the comments of the example configurations. Tests and
+// their data are not read. Strings joined by + are one text.
+func texts(root string, folders []string) ([]text, error) {
+	var found []text
+	for _, folder := range folders {
+		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			if d.IsDir() && d.Name() == "testdata" {
+				return filepath.SkipDir
+			}
+			name, err := filepath.Rel(root, path)
+			if err != nil || d.IsDir() {
+				return err
+			}
+			name = filepath.ToSlash(name)
+			switch {
+			case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !isData(name):
+				list, err := goTexts(path, name)
+				found = append(found, list...)
+				return err
+			case strings.Contains(name, "/exampleconfigs/files/"):
+				list, err := comments(path, name)
+				found = append(found, list...)
+				return err
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// goTexts returns the texts of one Go file.
+func goTexts(path, name string) ([]text, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	var found []text
+	add := func(n ast.Expr) bool {
+		s, raw, ok := joined(n)
+		if ok && len(strings.Fields(s)) >= leastWords {
+			found = append(found, text{place{name, files.Position(n.Pos()).Line}, s, raw})
+		}
+		return ok
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			n.Tag = nil
+		case *ast.BinaryExpr:
+			return !add(n)
+		case *ast.BasicLit:
+			add(n)
+		}
+		return true
+	})
+	return found, nil
+}
+
+// joined returns the value of a string literal or of literals joined by +, and whether it begins with a back quote.
+func joined(n ast.Expr) (s string, raw, ok bool) {
+	switch n := n.(type) {
+	case *ast.BasicLit:
+		if n.Kind != token.STRING {
+			return "", false, false
+		}
+		s, err := strconv.Unquote(n.Value)
+		return s, n.Value[0] == '`', err == nil
+	case *ast.BinaryExpr:
+		left, raw, ok := joined(n.X)
+		if !ok || n.Op != token.ADD {
+			return "", false, false
+		}
+		right, _, ok := joined(n.Y)
+		return left + right, raw, ok
+	}
+	return "", false, false
+}
+
+// comments returns the comments of a YAML file, each with its line.
+func comments(path, name string) ([]text, error) {
+	body, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var found []text
+	for i, line := range strings.Split(string(body), "\n") {
+		_, comment, ok := strings.Cut(line, "# ")
+		if ok && len(strings.Fields(comment)) >= leastWords {
+			found = append(found, text{place{name, i + 1}, comment, false})
+		}
+	}
+	return found, nil
+}
+
+// oneLine returns the texts with a line for each paragraph, and the places of these lines by their numbers from 1 on. A line that begins with a
+// space, as in a table of commands, is a paragraph of its own; other lines of a text continue the one before.
+func oneLine(found []text) (string, []place) {
+	var body strings.Builder
+	places := []place{{}}
+	for _, t := range found {
+		open := false
+		for i, line := range strings.Split(t.text, "\n") {
+			words := strings.Join(strings.Fields(line), " ")
+			if words == "" {
+				open = false
+				continue
+			}
+			if open && line[0] != ' ' && line[0] != '\t' {
+				body.WriteString(" " + words)
+				continue
+			}
+			at := t.place
+			if t.raw {
+				at.line += i
+			}
+			places = append(places, at)
+			body.WriteString("\n" + words)
+			open = true
+		}
+	}
+	return strings.TrimPrefix(body.String(), "\n") + "\n", places
+}
