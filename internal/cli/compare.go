@@ -231,7 +231,7 @@ func (p *Program) tell(r *comparison.Result, t *comparisonOutput) (int, error) {
 	}
 	fmt.Fprintln(p.Out)
 	if r.Refused != "" {
-		p.line("%s: not judged: %s. Take more pairs with --pairs; --allow-invalid counts blocks that this client limited.", r.Basis, r.Refused)
+		p.line("No judgement: %s. Run again with --pairs %d. --allow-invalid also counts pairs that are not valid.", r.Refused, r.MorePairs)
 	} else {
 		p.line("%s: %s", r.Basis, r.Outcome)
 	}

@@ -134,7 +134,7 @@ func (p *Program) turnsCommand() *cobra.Command {
 		}
 		return p.resolved(ctx, append([]string{"--url", o.A}, words...), "ab", func(ctx context.Context, run *config.Run, set *setting.CommandLine) (int, error) {
 			if set.True("--dry-run", false) {
-				blocks, how := 2*o.Pairs, "in turns"
+				blocks, how := 2*o.Pairs, "one after the other"
 				least := float64(blocks) * o.Block
 				if o.Parallel {
 					least, how = least/2, "both at once"
@@ -143,9 +143,13 @@ func (p *Program) turnsCommand() *cobra.Command {
 				return 0, nil
 			}
 			if port := sharedPort(run); o.Parallel && port != "" {
-				return 1, fmt.Errorf("%s: two parallel runs cannot share one port; leave it out, or leave out --parallel", port)
+				return 1, fmt.Errorf("%s: two parallel runs cannot share one port; remove it, or remove --parallel", port)
 			}
 			r, err := p.Turns(ctx, run, o, p.Streams)
+			var few *comparison.FewPairsError
+			if errors.As(err, &few) {
+				return 1, fmt.Errorf("no judgement: %w; run again with --pairs %d", err, few.Enough())
+			}
 			if err != nil {
 				return 1, err
 			}

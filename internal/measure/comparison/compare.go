@@ -68,6 +68,8 @@ type Result struct {
 	Outcome Outcome
 	// Refused is the reason why nothing is judged although there are figures; empty if there is a judgement.
 	Refused string
+	// MorePairs is the number of pairs to ask for so that enough are valid, if there were too few; otherwise 0.
+	MorePairs int
 	// Change of the level of each side over time, for pairs. Taking turns cancels it.
 	DriftA, DriftB float64
 

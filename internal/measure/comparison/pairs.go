@@ -2,7 +2,6 @@ package comparison
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -43,13 +42,14 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 		return nil, fmt.Errorf("no pair is complete; at least %d are needed", leastPairs)
 	}
 	if len(r.A) < leastPairs {
-		r.Refused = fmt.Sprintf("only %d of %d pairs are valid; at least %d are needed", len(r.A), len(a), leastPairs)
-		if len(r.A) < len(a) {
-			r.Refused += commonDoubt(a, b)
+		few := &FewPairsError{Valid: len(r.A), All: len(a)}
+		if few.Valid < few.All {
+			few.doubt = commonDoubt(a, b)
 		}
-	}
-	if len(r.A) < 2 {
-		return nil, errors.New(r.Refused)
+		if few.Valid < 2 {
+			return nil, few
+		}
+		r.Refused, r.MorePairs = few.Error(), few.Enough()
 	}
 	for i := range family {
 		r.pairLine(&family[i], seed)
@@ -59,6 +59,21 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 	r.pairedCaches()
 	r.DriftA, r.DriftB = overBlocks(r.A), overBlocks(r.B)
 	return r, nil
+}
+
+// FewPairsError reports that too few pairs are valid.
+type FewPairsError struct {
+	Valid, All int
+	doubt      string // the most frequent reason, with a leading colon
+}
+
+func (e *FewPairsError) Error() string {
+	return fmt.Sprintf("only %d of %d pairs are valid; at least %d are needed%s", e.Valid, e.All, leastPairs, e.doubt)
+}
+
+// Enough returns how many pairs to ask for: if the same share of them is valid, half as many again as the minimum are.
+func (e *FewPairsError) Enough() int {
+	return (3*leastPairs*e.All + 2*max(e.Valid, 1) - 1) / (2 * max(e.Valid, 1))
 }
 
 // commonDoubt returns the most frequent doubt about blocks, with a leading colon; "" if there is none.

@@ -1,6 +1,7 @@
 package comparison
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -97,10 +98,11 @@ func TestFewPairs(t *testing.T) {
 	}
 	b[2].Doubt = "its latencies are uncertain"
 	few, err := Pairs(a, b, usual, 1)
-	if err != nil || few.Refused != "only 5 of 6 pairs are valid; at least 6 are needed: in 1 of 12 blocks its latencies are uncertain" || few.Outcome != Cannot || len(few.Lines) == 0 {
+	if err != nil || few.Refused != "only 5 of 6 pairs are valid; at least 6 are needed: in 1 of 12 blocks its latencies are uncertain" || few.Outcome != Cannot || len(few.Lines) == 0 || few.MorePairs != 11 {
 		t.Errorf("%+v %v", few, err)
 	}
-	if _, err := Pairs(a[1:3], b[1:3], usual, 1); err == nil || !strings.HasPrefix(err.Error(), "only 1 of 2 pairs") {
+	var none *FewPairsError
+	if _, err := Pairs(a[1:3], b[1:3], usual, 1); !errors.As(err, &none) || !strings.HasPrefix(err.Error(), "only 1 of 2 pairs") || none.Enough() != 18 {
 		t.Error(err)
 	}
 	b[2].Doubt = ""

@@ -159,12 +159,17 @@ func (v *view) state(o *Objective, settle bool) State {
 	return Open
 }
 
-// String describes a cell in one line.
-func (c *Cell) String() string {
+// outcomes says what the states mean for a load.
+var outcomes = map[State]string{
+	Over: "the server's queue grows", Fail: "the objective is missed", Pass: "the objective is met", Perhaps: "the objective is probably met", Open: "undecided",
+}
+
+// Line describes a cell in one line: the load with its unit, the outcome, and the figures behind it.
+func (c *Cell) Line(unit string) string {
 	if c.Limited {
-		return fmt.Sprintf("%.4g: not counted, because this client could not send that fast", c.Load)
+		return fmt.Sprintf("%.4g %s: not counted, because this client could not send that fast", c.Load, unit)
 	}
-	text := fmt.Sprintf("%.4g: %s: %.2f %% of %d requests missed it in %.0f s: %s", c.Load, c.Objective, 100*c.Bad, c.N, c.Seconds, c.State)
+	text := fmt.Sprintf("%.4g %s: %s; %.2f %% of %d requests missed %s in %.0f s", c.Load, unit, outcomes[c.State], 100*c.Bad, c.N, c.Objective, c.Seconds)
 	if c.Lost >= 0.001 {
 		text += fmt.Sprintf(" (this client was paused %.1f %% of the time)", 100*c.Lost)
 	}

@@ -71,3 +71,25 @@ func TestLooks(t *testing.T) {
 		}
 	}
 }
+
+// TestCellLine: the line of a cell gives the load with its unit, the outcome in words, and the time in which the client was paused.
+func TestCellLine(t *testing.T) {
+	for _, c := range []struct {
+		cell       Cell
+		unit, want string
+	}{
+		{Cell{Load: 15.271, Objective: "time_to_first_token p99 < 200 ms", Bad: .0248, N: 847, Seconds: 60, State: Open, Lost: .023}, "requests/s",
+			"15.27 requests/s: undecided; 2.48 % of 847 requests missed time_to_first_token p99 < 200 ms in 60 s (this client was paused 2.3 % of the time)"},
+		{Cell{Load: 8, Objective: "error_rate < 1 %", N: 100, Seconds: 5, State: Pass}, "users", "8 users: the objective is met; 0.00 % of 100 requests missed error_rate < 1 % in 5 s"},
+		{Cell{Load: 14.47, Limited: true, State: Over}, "requests/s", "14.47 requests/s: not counted, because this client could not send that fast"},
+	} {
+		if got := c.cell.Line(c.unit); got != c.want {
+			t.Errorf("%q\nwant %q", got, c.want)
+		}
+	}
+	for _, s := range []State{Over, Fail, Pass, Perhaps, Open} {
+		if outcomes[s] == "" {
+			t.Errorf("state %q has no words", s)
+		}
+	}
+}

@@ -58,7 +58,7 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 	t.runner = t.benchmark
 	options := capacity.Options{
 		Concurrency: o.Concurrency, Start: o.Start, Precision: o.Precision, Seconds: o.Seconds, Cells: o.Cells, Size: o.Size, Looks: 4,
-		Say:     func(c *capacity.Cell) { fmt.Fprintf(s.Err, "aiperf: %s\n", c) },
+		Say:     func(c *capacity.Cell) { fmt.Fprintf(s.Err, "aiperf: %s\n", c.Line(t.unit())) },
 		Elapsed: func() float64 { return time.Since(began).Seconds() },
 	}
 	t.objectives = o.Objectives
