@@ -1,13 +1,6 @@
 package run
 
 import (
-	"aiperf/internal/base/suggest"
-	"aiperf/internal/base/terminal"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/modellist"
-	"aiperf/internal/wire/transport"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +8,14 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/suggest"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
 )
 
 // probeRefusal is the error of a probe that failed. why is the error of its request.

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
 	"aiperf/internal/sim/mockserver"
 )
@@ -45,7 +46,7 @@ func (o *runResources) cacheUse(cfg *config.Benchmark, opts *Options, window met
 // new prompts or empties the cache.
 func earlierRun(cfg *config.Benchmark, opts *Options) string {
 	bust := cfg.Dataset().CacheBustTarget()
-	if bust != config.CacheBustNone && !warmupOnly(bust) || cfg.Endpoint.ResetKVCache != nil {
+	if bust != config.CacheBustNone && !inputs.WarmupOnly(bust) || cfg.Endpoint.ResetKVCache != nil {
 		return ""
 	}
 	for _, u := range cfg.Endpoint.URLs {

@@ -1,18 +1,20 @@
 package run
 
 import (
-	"aiperf/internal/base/terminal"
-	"aiperf/internal/config"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/run/results"
-	"aiperf/internal/sim/mockserver"
-	"aiperf/internal/workload/dataset"
 	"context"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
+	"aiperf/internal/run/results"
+	"aiperf/internal/sim/mockserver"
+	"aiperf/internal/workload/dataset"
 )
 
 // Forecast is what a run would send, as far as it is known before the run.
@@ -37,7 +39,7 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err := checkMachine(cfg, r, say.Warn); err != nil {
 		return nil, err
 	}
-	if err := checkBodies(ctx, newPreparedStore(r.data), r.endpoint, r.codec, true, say.Warn); err != nil {
+	if err := inputs.CheckBodies(ctx, inputs.NewPreparedStore(r.data), r.endpoint, r.codec, true, say.Warn); err != nil {
 		return nil, err
 	}
 	f := &Forecast{Prompts: r.data.Info().Turns, Tokens: math.NaN()}
@@ -81,7 +83,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 		}
 		c := r.data.Conversation(dataset.Nth(i, r.data.Len()))
 		for k := range c.Turns {
-			req, err := encodeAlone(r.codec, c, k)
+			req, err := inputs.EncodeAlone(r.codec, c, k)
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}

@@ -1,11 +1,12 @@
 package run
 
 import (
-	"aiperf/internal/config"
-	"aiperf/internal/run/message"
 	"bytes"
 	"strings"
 	"testing"
+
+	"aiperf/internal/config"
+	"aiperf/internal/run/message"
 )
 
 // TestInCluster: a cluster is asked where the settings say so and there is one; what goes wrong there is a warning. It sets the environment and

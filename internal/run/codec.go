@@ -1,15 +1,17 @@
 package run
 
 import (
+	"fmt"
+
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
-	"fmt"
 )
 
 // executorOptions says what an executor sends, and over what.
@@ -18,7 +20,7 @@ type executorOptions struct {
 	agent     string // value of the header User-Agent
 	endpoint  *endpoint.Endpoint
 	codec     endpoint.Codec
-	data      *preparedStore
+	data      *inputs.PreparedStore
 	client    connection.Client
 	addresses *connection.Addresses
 	streaming bool         // answers are streams

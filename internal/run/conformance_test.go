@@ -1,14 +1,6 @@
 package run
 
 import (
-	"aiperf/internal/base/clock"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/transport"
-	"aiperf/internal/workload/conversation"
-	"aiperf/internal/workload/load"
 	"bufio"
 	"cmp"
 	"encoding/json"
@@ -20,6 +12,16 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/load"
 )
 
 // The cases of the conformance corpus (spec: transport, section 16) go over real sockets through the executor, and their records are read as
@@ -239,7 +241,7 @@ func newAsker(t testing.TB, url string, a asked) *asker {
 		turns[i] = conversation.Turn{Parts: conversation.Texts("", "hello")}
 	}
 	q.executor = &executor{
-		data: newPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: q.codec, carrier: connection.HTTP{Client: q.client}, addresses: to, model: "m",
+		data: inputs.NewPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: q.codec, carrier: connection.HTTP{Client: q.client}, addresses: to, model: "m",
 		headers: a.headers, put: func(r *record.Record) { q.done = append(q.done, r) },
 		sticky: o.Reuse == transport.Sticky, dialLate: o.Reuse == transport.Never,
 	}

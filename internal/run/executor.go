@@ -1,26 +1,28 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"time"
+
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/framing"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/load"
-	"context"
-	"errors"
-	"time"
 )
 
 // executor executes requests: it encodes turns, sends them, and reads as much of the answers as the load needs. It stores what later turns need of an
 // answer and passes the finished records on.
 type executor struct {
-	data        *preparedStore
-	inputs      *inputsWriter // writer of inputs.json; nil = there is no such file
-	cacheBuster *cacheBuster  // adds markers to sessions; nil = sessions get none
+	data        *inputs.PreparedStore
+	inputs      *inputs.FileWriter  // writer of inputs.json; nil = there is no such file
+	cacheBuster *inputs.CacheBuster // adds markers to sessions; nil = sessions get none
 	codec       endpoint.Codec
 	headers     transport.HeaderSet
 	framing     framing.Format // of answers that stream; nil = server-sent events
@@ -68,9 +70,9 @@ type session struct {
 
 func (e *executor) session(s *load.Session, warmup bool) *session {
 	if s.State == nil {
-		stored := e.data.get(s.Conversation)
-		ses := &session{conversation: stored.conversation, first: stored.first, from: s.From}
-		if marked := e.cacheBuster.markSession(s, warmup, ses.conversation); marked != ses.conversation {
+		stored := e.data.Get(s.Conversation)
+		ses := &session{conversation: stored.Conversation, first: stored.First, from: s.From}
+		if marked := e.cacheBuster.MarkSession(s, warmup, ses.conversation); marked != ses.conversation {
 			ses.conversation, ses.first, ses.marked = marked, nil, true
 		}
 		ses.replies = make([]endpoint.Memory, s.Turns) // the length is fixed: forks read the list while later turns write to it
@@ -109,8 +111,8 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 	}
 	req, err := e.codec.Encode(turn, history)
 	if r.Turn == 0 && !r.Phase.Primes && ses.inherited == nil && err == nil && !req.Once && !ses.marked {
-		e.data.keep(r.Session.Conversation, ses.conversation, &req)
-		e.inputs.offer(r.Session.Conversation, ses.conversation, &req)
+		e.data.Keep(r.Session.Conversation, ses.conversation, &req)
+		e.inputs.Offer(r.Session.Conversation, ses.conversation, &req)
 	}
 	return req, err
 }

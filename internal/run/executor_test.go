@@ -1,14 +1,6 @@
 package run
 
 import (
-	"aiperf/internal/config"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/transport"
-	"aiperf/internal/workload/conversation"
-	"aiperf/internal/workload/dataset"
-	"aiperf/internal/workload/load"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -17,6 +9,16 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
 // wire is a carrier without sockets: a second implementation of what the executor sends through.
@@ -82,7 +84,7 @@ func bench(t *testing.T, codec endpoint.Codec, w *wire, turns ...conversation.Tu
 	}
 	done = new([]*record.Record)
 	return &executor{
-		data: newPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: codec, carrier: w, addresses: at, model: "m",
+		data: inputs.NewPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: codec, carrier: w, addresses: at, model: "m",
 		headers: transport.HeaderSet{UserAgent: "ua", APIKey: "secret"}, put: func(r *record.Record) { *done = append(*done, r) },
 	}, done
 }
@@ -209,7 +211,7 @@ func TestPolling(t *testing.T) {
 		if reply, failure := endpoint.Decode(polling{}, rec, endpoint.DecodeOptions{}); failure != nil || reply.Contents[0].Message != 1 {
 			t.Errorf("%+v %v", reply, failure)
 		}
-		if s := e.data.get(0); s.first != nil {
+		if s := e.data.Get(0); s.First != nil {
 			t.Error("a request that holds its own id is kept for others")
 		}
 	})
@@ -377,7 +379,7 @@ func TestAFailureInAStreamIsSeenAtOnce(t *testing.T) {
 func TestForkHistory(t *testing.T) {
 	turns := make([]conversation.Turn, 2)
 	parent := &session{conversation: &conversation.Conversation{System: "S", Turns: turns}, replies: []endpoint.Memory{"a", "later"}}
-	e := &executor{data: newPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}})}
+	e := &executor{data: inputs.NewPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}})}
 	child := e.session(&load.Session{Turns: 2, Fork: true, Parent: &load.Session{State: parent, Turns: 2}}, false)
 	child.replies[0] = "b"
 	h := child.before(1)

@@ -1,6 +1,17 @@
 package run
 
 import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
 	"aiperf/internal/report/artifact"
@@ -15,16 +26,6 @@ import (
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
-	"context"
-	"crypto/tls"
-	"errors"
-	"fmt"
-	"net"
-	"net/url"
-	"slices"
-	"strings"
-	"sync"
-	"time"
 )
 
 // exporterCollection is the component that reads exporters during the run: those of GPUs and those of the servers. It never waits for the load. The

@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/transport"
@@ -94,7 +95,7 @@ func (o *runResources) replaceFiles(cfg *config.Benchmark, opts *Options, say *r
 		return fmt.Errorf("%s %s: %w", cfg.As("artifacts.dir"), cfg.Artifacts.Dir, err)
 	}
 	o.untilEnd.OnStop(f.Close)
-	if err := writeUserFiles(cfg, o.layout.Dir); err != nil {
+	if err := inputs.WriteUserFiles(cfg, o.layout.Dir); err != nil {
 		return err
 	}
 	say.OpenFile(f, o.layout.Log())

@@ -2,8 +2,6 @@
 
 package run
 
-import (
-	"syscall"
-)
+import "syscall"
 
 func ownGroup() *syscall.SysProcAttr { return nil }

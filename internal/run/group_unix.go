@@ -2,9 +2,7 @@
 
 package run
 
-import (
-	"syscall"
-)
+import "syscall"
 
 // ownGroup returns attributes that protect a child process from the signals of the terminal.
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

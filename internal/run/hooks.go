@@ -1,16 +1,17 @@
 package run
 
 import (
-	"aiperf/internal/config"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/run/message"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/transport"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/message"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/transport"
 )
 
 // hookLimit is the default time limit of a hook on a server.

@@ -1,16 +1,6 @@
 package run
 
 import (
-	"aiperf/internal/base/setting"
-	"aiperf/internal/base/testhome"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/report/artifact"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/run/results"
-	"aiperf/internal/text/tokenizer"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/workload/dataset/public"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -22,6 +12,17 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/setting"
+	"aiperf/internal/base/testhome"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
+	"aiperf/internal/run/results"
+	"aiperf/internal/text/tokenizer"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/workload/dataset/public"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -208,11 +209,11 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 		say("addresses", to.Full)
 	}
 	say("tokenizer", []any{b.Tokenizer.Name, b.Tokenizer.Revision, results.Templated(b, r.endpoint), results.Counts(b, r.endpoint)})
-	say("recordings", []any{agentOptions(b, b.Dataset()), joinOptions(b), columnOptions(b, b.Dataset()), publicOptions(b, b.Dataset(), public.Options{}).Repo})
+	say("recordings", []any{inputs.AgentOptions(b, b.Dataset()), inputs.JoinOptions(b), inputs.ColumnOptions(b, b.Dataset()), inputs.PublicOptions(b, b.Dataset(), public.Options{}).Repo})
 	if !data {
 		return text.String()
 	}
-	set, err := openDataset(context.Background(), "a/1", b, r.endpoint, datasetRoot(b, root(ptr(config.Seed("3")))), func() (*tokenizer.Tokenizer, error) { return words, nil }, nil)
+	set, err := inputs.OpenDataset(context.Background(), "a/1", b, r.endpoint, inputs.RandomRoot(b, root(ptr(config.Seed("3")))), func() (*tokenizer.Tokenizer, error) { return words, nil }, nil)
 	if err != nil {
 		return text.String() + err.Error()
 	}

@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/report/ui/liveview"
 )
 
-// listingProgress is the progress of inputs.json while the run waits for it. The inputsWriter sets it, views read it.
+// listingProgress is the progress of inputs.json while the run waits for it. The FileWriter sets it, views read it.
 type listingProgress struct {
 	mu    sync.Mutex
 	began time.Time // start of the wait

@@ -1,6 +1,11 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"strings"
+
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
@@ -8,16 +13,13 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
-	"context"
-	"errors"
-	"runtime/debug"
-	"strings"
 )
 
 // runResources holds the connections, files and workers of a run.
@@ -27,7 +29,7 @@ type runResources struct {
 	client    *transport.Client
 	carrier   connection.Client
 	layout    artifact.Layout
-	prepared  *preparedStore
+	prepared  *inputs.PreparedStore
 	executor  *executor
 	preflight *preflight
 	probed    *metric.Probe // result of the request before the load; nil = none was sent
@@ -79,10 +81,10 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 				return err
 			}
 			var err error
-			if o.executor.cacheBuster, err = newCacheBuster(cfg.Dataset(), reservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
+			if o.executor.cacheBuster, err = inputs.NewCacheBuster(cfg.Dataset(), inputs.ReservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
-			return checkBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.Warn)
+			return inputs.CheckBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.Warn)
 		}},
 		{"probe", func() (err error) { o.probed, err = o.preflight.probe(ctx); return err }},
 		{"hooks", func() (err error) {
@@ -144,8 +146,8 @@ func (o *runResources) close(ctx context.Context, say *reporter) {
 
 // abandon closes a run that was interrupted before it sent anything, and removes the results that it had begun.
 func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *reporter) {
-	if inputs := o.executor.inputs; inputs != nil {
-		inputs.discard()
+	if file := o.executor.inputs; file != nil {
+		file.Discard()
 	}
 	err := o.outputs.Stop(ctx)
 	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
@@ -193,7 +195,7 @@ func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, 
 // newLoad creates the load generator, which sends the requests when they are due.
 func (o *runResources) newLoad(cfg *config.Benchmark, r *runPlan, busy int) (*load.Generator, error) {
 	return load.New(r.scenario, load.Options{
-		Source: newSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg), Busy: busy,
+		Source: inputs.NewSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg), Busy: busy,
 		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.PhaseStart(p) }, After: o.after},
 	})
 }
@@ -224,16 +226,16 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 		say.Note("%s is not overwritten, because the run reads it", o.layout.Inputs())
 		return nil
 	}
-	inputs := newInputsWriter(o.layout.Inputs(), opts.Secrets, o.prepared, r.codec, say.Warn)
+	file := inputs.NewFileWriter(o.layout.Inputs(), opts.Secrets, o.prepared, r.codec, say.Warn)
 	drawn, hints := say.Screen != nil || say.view.displayed(), 0
-	inputs.progress = say.view.setListing
-	inputs.tell = func(done, of int) {
+	file.Progress = say.view.setListing
+	file.Tell = func(done, of int) {
 		if hints++; hints == 1 || !drawn { // a live view shows the progress of the file
 			say.Note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))
 		}
 	}
-	o.executor.inputs = inputs
-	return o.outputs.Start(ctx, inputs)
+	o.executor.inputs = file
+	return o.outputs.Start(ctx, file)
 }
 
 // waiter returns the waiter for the instants of the schedule; nil = the most exact one of the platform.
@@ -247,7 +249,7 @@ func waiter(cfg *config.Benchmark) clock.Waiter {
 // makeExecutor makes the executor, and what sends requests before the load.
 func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) {
 	agent, streaming := connection.UserAgent(opts.Version), r.metrics.Options().Streaming
-	o.prepared = newPreparedStore(r.data)
+	o.prepared = inputs.NewPreparedStore(r.data)
 	o.executor = newExecutor(executorOptions{
 		config: cfg, agent: agent, endpoint: r.endpoint, codec: r.codec, data: o.prepared, client: o.carrier, addresses: o.addresses,
 		streaming: streaming, phases: r.scenario.Phases, watcher: opts.Watch, warn: say.Warn,

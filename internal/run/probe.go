@@ -1,6 +1,13 @@
 package run
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/connection"
@@ -8,12 +15,6 @@ import (
 	"aiperf/internal/run/serverprobe"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/conversation"
-	"context"
-	"encoding/json"
-	"fmt"
-	"net/http"
-	"strings"
-	"time"
 )
 
 // probeLimit is the time limit of the probe: a server with a queue must not delay the run.

@@ -1,6 +1,9 @@
 package run
 
 import (
+	"context"
+	"time"
+
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
 	"aiperf/internal/report/termdraw"
@@ -9,8 +12,6 @@ import (
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/message"
 	"aiperf/internal/workload/load"
-	"context"
-	"time"
 )
 
 // Default pauses between two lines of statistics. Next to a dashboard the lines go to the log, as a record of what was shown.

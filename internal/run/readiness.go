@@ -1,18 +1,19 @@
 package run
 
 import (
-	"aiperf/internal/config"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/modellist"
-	"aiperf/internal/wire/transport"
-	"aiperf/internal/workload/conversation"
 	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"time"
+
+	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
+	"aiperf/internal/workload/conversation"
 )
 
 // What shows that a model is ready (transport, section 13.1). Any other value requires both.

@@ -1,10 +1,18 @@
 package run
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
@@ -12,12 +20,6 @@ import (
 	"aiperf/internal/workload/accuracy/grade"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
-	"context"
-	"errors"
-	"fmt"
-	"slices"
-	"sync"
-	"sync/atomic"
 )
 
 // runPlan holds everything that can make a run invalid. It is found without writing or sending anything.
@@ -70,10 +72,10 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 				if r.grader, err = results.Grader(ctx, cfg); err != nil {
 					return err
 				}
-				r.data, err = openAccuracyProblems(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), r.problems)
+				r.data, err = inputs.OpenAccuracyProblems(ctx, agent, cfg, r.endpoint, inputs.RandomRoot(cfg, r.root), r.problems)
 				return err
 			}
-			r.data, err = openDataset(ctx, agent, cfg, r.endpoint, datasetRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.Reporter)
+			r.data, err = inputs.OpenDataset(ctx, agent, cfg, r.endpoint, inputs.RandomRoot(cfg, r.root), lazyTokenizer(ctx, r.tokenizers), say.Reporter)
 			return err
 		}},
 		{"schedule", func() error {
@@ -86,10 +88,10 @@ func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent strin
 			}
 			return errors.Join(err, r.encodes())
 		}},
-		{"templates", func() error { return warnOfTemplates(cfg, r.endpoint, r.tokenizers, say.Warn) }},
+		{"templates", func() error { return inputs.WarnOfTemplates(cfg, r.endpoint, r.tokenizers, say.Warn) }},
 		{"scenario", func() (err error) {
 			r.scenario, err = scenario(cfg)
-			setRequestCounts(&r.scenario, r.problems, cfg, say.Warn)
+			inputs.SetRequestCounts(&r.scenario, r.problems, cfg, say.Warn)
 			return err
 		}},
 	}

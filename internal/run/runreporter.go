@@ -1,9 +1,10 @@
 package run
 
 import (
+	"context"
+
 	"aiperf/internal/config"
 	"aiperf/internal/run/message"
-	"context"
 )
 
 // reporter reports the events of a run to the user, and shows the run in its live view.

@@ -1,12 +1,13 @@
 package run
 
 import (
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/measure/pipeline"
-	"aiperf/internal/run/message"
 	"context"
 	"log/slog"
 	"time"
+
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/pipeline"
+	"aiperf/internal/run/message"
 )
 
 // observers returns what receives every finished request during the run: the live figures, and at level DEBUG the log.

@@ -1,14 +1,6 @@
 package run
 
 import (
-	"aiperf/internal/base/redact"
-	"aiperf/internal/base/rng"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/report/artifact"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/telemetry/mlops"
-	"aiperf/internal/telemetry/otlp"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -21,6 +13,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/rng"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/telemetry/mlops"
+	"aiperf/internal/telemetry/otlp"
 )
 
 // Environment variables with the credentials of trackers, as their own programs use them.

@@ -1,9 +1,6 @@
-package run
+package inputs
 
 import (
-	"aiperf/internal/config"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/workload/dataset/custom"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +8,10 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	"aiperf/internal/config"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/workload/dataset/custom"
 )
 
 // fetcher downloads the media of a file before the run, for endpoint types that send content instead of addresses. It has its own connections: they

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"crypto/sha256"
@@ -26,14 +26,14 @@ func TestMarkers(t *testing.T) {
 		"first_turn_prefix": "^sys/" + rid + "\n\nfirst/second/later$", "first_turn_suffix": "^sys/first/second\n\n" + rid + "/later$",
 		"warmup_isolation_system": "^\\[warmup\\]\n\nsys/first/second/later$", "warmup_isolation_first_turn": "^sys/\\[warmup\\]\n\nfirst/second/later$",
 	} {
-		b := &cacheBuster{target: target, benchmark: "run"}
+		b := &CacheBuster{target: target, benchmark: "run"}
 		c := dialogue()
-		m := b.markSession(&load.Session{Shape: load.Shape{ID: "c"}}, true, c)
+		m := b.MarkSession(&load.Session{Shape: load.Shape{ID: "c"}}, true, c)
 		text := m.System + "/" + strings.Join(append(m.Turns[0].Contents(), m.Turns[1].Contents()...), "/")
 		if !regexp.MustCompile(want).MatchString(text) || c.System != "sys" || c.Turns[0].Parts[0].Text != "first" {
 			t.Errorf("%s: %q, conversation %+v", target, text, c)
 		}
-		if warmupOnly(target) != (b.markSession(&load.Session{}, false, c) == c) {
+		if WarmupOnly(target) != (b.MarkSession(&load.Session{}, false, c) == c) {
 			t.Errorf("%s: the measured phase", target)
 		}
 	}
@@ -41,8 +41,8 @@ func TestMarkers(t *testing.T) {
 
 // TestMarkersDiffer: every session of a run has its own, a session and what it starts have the same one, and it is that of the contract.
 func TestMarkersDiffer(t *testing.T) {
-	b := &cacheBuster{target: "first_turn_prefix", benchmark: "run"}
-	of := func(s *load.Session) string { return b.markSession(s, false, dialogue()).Turns[0].Parts[0].Text }
+	b := &CacheBuster{target: "first_turn_prefix", benchmark: "run"}
+	of := func(s *load.Session) string { return b.MarkSession(s, false, dialogue()).Turns[0].Parts[0].Text }
 	root := &load.Session{Conversation: 3, Shape: load.Shape{ID: "c"}}
 	first, child := of(root), of(&load.Session{Conversation: 4, Parent: root})
 	sum := sha256.Sum256([]byte("run:0:3:c"))
@@ -63,9 +63,9 @@ func TestMarkedMessages(t *testing.T) {
 		{"first_turn_prefix", `{"role":"assistant","content":"s"}`, `^\{"role":"assistant","content":"s"\}$`},
 		{"first_turn_prefix", `{"role":"user","content":5}`, `^\{"role":"user","content":5\}$`},
 	} {
-		b := &cacheBuster{target: c[0], benchmark: "run"}
+		b := &CacheBuster{target: c[0], benchmark: "run"}
 		conv := &conversation.Conversation{Turns: []conversation.Turn{{RawMessages: []json.RawMessage{[]byte(c[1])}}}}
-		if got := b.markSession(&load.Session{}, false, conv).Turns[0].RawMessages[0]; !regexp.MustCompile(c[2]).Match(got) || string(conv.Turns[0].RawMessages[0]) != c[1] {
+		if got := b.MarkSession(&load.Session{}, false, conv).Turns[0].RawMessages[0]; !regexp.MustCompile(c[2]).Match(got) || string(conv.Turns[0].RawMessages[0]) != c[1] {
 			t.Errorf("%s %s: %s", c[0], c[1], got)
 		}
 	}
@@ -78,14 +78,14 @@ func TestMarkersKeepTheLength(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &config.Dataset{Type: config.DatasetSynthetic, CacheBust: &config.CacheBust{Target: "first_turn_suffix"}}
-	b, err := newCacheBuster(d, true, "run", func() (*tokenizer.Tokenizer, error) { return words, nil })
+	b, err := NewCacheBuster(d, true, "run", func() (*tokenizer.Tokenizer, error) { return words, nil })
 	if err != nil || b.cost < 5 {
 		t.Fatal(b, err)
 	}
 	const text = " ever but slenderly known himself GONERIL The best"
 	for range 50 {
 		c := &conversation.Conversation{Turns: []conversation.Turn{{Parts: conversation.Texts("text", text)}}}
-		if got := b.markSession(&load.Session{}, false, c).Turns[0].Parts[0].Text; words.Count(got) != words.Count(text)+b.cost {
+		if got := b.MarkSession(&load.Session{}, false, c).Turns[0].Parts[0].Text; words.Count(got) != words.Count(text)+b.cost {
 			t.Errorf("%q counts %d", got, words.Count(got))
 		}
 	}

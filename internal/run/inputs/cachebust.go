@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// cacheBuster puts a unique marker into every session, so that no prefix cache of a server can answer it (timing, section 11).
-type cacheBuster struct {
+// CacheBuster puts a unique marker into every session, so that no prefix cache of a server can answer it (timing, section 11).
+type CacheBuster struct {
 	target    string
 	benchmark string // id of the run
 	// count counts the tokens of a text. It is set when generated texts were shortened to make room for the marker: the marker must then have exactly
@@ -28,14 +28,14 @@ type cacheBuster struct {
 	cost  int // tokens reserved for a marker
 }
 
-// newCacheBuster returns the cacheBuster of a run, or nil if sessions get no marker. exact = generated texts were shortened to make room for the marker.
-func newCacheBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*cacheBuster, error) {
+// NewCacheBuster returns the CacheBuster of a run, or nil if sessions get no marker. exact = generated texts were shortened to make room for the marker.
+func NewCacheBuster(d *config.Dataset, exact bool, benchmark string, tok func() (*tokenizer.Tokenizer, error)) (*CacheBuster, error) {
 	target := d.CacheBustTarget()
 	if target == config.CacheBustNone {
 		return nil, nil
 	}
-	b := &cacheBuster{target: target, benchmark: benchmark}
-	if !exact || warmupOnly(target) {
+	b := &CacheBuster{target: target, benchmark: benchmark}
+	if !exact || WarmupOnly(target) {
 		return b, nil
 	}
 	words, err := tok()
@@ -46,15 +46,15 @@ func newCacheBuster(d *config.Dataset, exact bool, benchmark string, tok func() 
 	return b, nil
 }
 
-// reservesMarker reports whether the texts of the dataset are generated and shortened to make room for the marker: synthetic data, lengths of a trace, or
+// ReservesMarker reports whether the texts of the dataset are generated and shortened to make room for the marker: synthetic data, lengths of a trace, or
 // a shared system prompt.
-func reservesMarker(d *config.Dataset, info dataset.Info) bool {
+func ReservesMarker(d *config.Dataset, info dataset.Info) bool {
 	format, _ := custom.Find(info.Type)
 	return d.Type == config.DatasetSynthetic || info.Trace && !format.Agents && !format.Columns || d.PrefixPrompts != nil && d.PrefixPrompts.SharedSystemLength > 0
 }
 
-// warmupOnly reports whether only the warm-up gets a marker.
-func warmupOnly(target string) bool { return strings.HasPrefix(target, "warmup_isolation_") }
+// WarmupOnly reports whether only the warm-up gets a marker.
+func WarmupOnly(target string) bool { return strings.HasPrefix(target, "warmup_isolation_") }
 
 // inSystemMessage reports whether the marker goes into the system message.
 func inSystemMessage(target string) bool {
@@ -67,7 +67,7 @@ func afterText(target string) bool { return strings.HasSuffix(target, "_suffix")
 // markerText returns the marker of a session: 12 hexadecimal digits of the SHA-256 of the run's id, the pass, the place and the id of the
 // conversation.
 func markerText(target, benchmark string, pass, place int, id string) string {
-	if warmupOnly(target) {
+	if WarmupOnly(target) {
 		return "[warmup]\n\n"
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s:%d:%d:%s", benchmark, pass, place, id))
@@ -83,7 +83,7 @@ const markerSamples = 8
 
 // markerCost returns the number of tokens to reserve for a marker: the mean length of markerSamples markers.
 func markerCost(target string, count func(string) int) int {
-	if target == config.CacheBustNone || warmupOnly(target) {
+	if target == config.CacheBustNone || WarmupOnly(target) {
 		return 0
 	}
 	total := 0
@@ -93,9 +93,9 @@ func markerCost(target string, count func(string) int) int {
 	return int(math.RoundToEven(float64(total) / markerSamples))
 }
 
-// markSession returns the conversation of a session with its marker. Sessions started by other sessions get the marker of the root session that was drawn.
-func (b *cacheBuster) markSession(s *load.Session, warmup bool, c *conversation.Conversation) *conversation.Conversation {
-	if b == nil || warmupOnly(b.target) && !warmup {
+// MarkSession returns the conversation of a session with its marker. Sessions started by other sessions get the marker of the root session that was drawn.
+func (b *CacheBuster) MarkSession(s *load.Session, warmup bool, c *conversation.Conversation) *conversation.Conversation {
+	if b == nil || WarmupOnly(b.target) && !warmup {
 		return c
 	}
 	root := s
@@ -133,7 +133,7 @@ func (b *cacheBuster) markSession(s *load.Session, warmup bool, c *conversation.
 const maxMarkers = 64
 
 // mark joins a text and the marker.
-func (b *cacheBuster) mark(text string, pass int, root *load.Session) string {
+func (b *CacheBuster) mark(text string, pass int, root *load.Session) string {
 	join := func(try int) string {
 		id := root.Shape.ID
 		if try > 0 {
@@ -158,7 +158,7 @@ func (b *cacheBuster) mark(text string, pass int, root *load.Session) string {
 }
 
 // markPart adds the marker to the first text part, or to the last one if the target is a suffix. It inserts a text part if there is none.
-func (b *cacheBuster) markPart(parts []conversation.Part, pass int, root *load.Session) []conversation.Part {
+func (b *CacheBuster) markPart(parts []conversation.Part, pass int, root *load.Session) []conversation.Part {
 	at := -1
 	for i := range parts {
 		if parts[i].Kind == conversation.Text && (at < 0 || afterText(b.target)) {
@@ -174,7 +174,7 @@ func (b *cacheBuster) markPart(parts []conversation.Part, pass int, root *load.S
 }
 
 // markMessage adds the marker to the first message of the role that the target names, as text or as a part of a list.
-func (b *cacheBuster) markMessage(messages []json.RawMessage, pass int, root *load.Session, known map[*byte]json.RawMessage) []json.RawMessage {
+func (b *CacheBuster) markMessage(messages []json.RawMessage, pass int, root *load.Session, known map[*byte]json.RawMessage) []json.RawMessage {
 	roles := []string{"user"}
 	if inSystemMessage(b.target) {
 		roles = []string{"system", "user"}
@@ -220,7 +220,7 @@ func withMember(object json.RawMessage, key string, value json.RawMessage) json.
 }
 
 // markContent adds the marker to the content of a message. It returns false if the content is neither a text nor a list of parts.
-func (b *cacheBuster) markContent(content json.RawMessage, pass int, root *load.Session) (json.RawMessage, bool) {
+func (b *CacheBuster) markContent(content json.RawMessage, pass int, root *load.Session) (json.RawMessage, bool) {
 	var text string
 	if json.Unmarshal(content, &text) == nil {
 		marked, err := json.Marshal(b.mark(text, pass, root))

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"strings"
@@ -23,16 +23,16 @@ func (c *counted) Conversation(i int) *conversation.Conversation {
 
 func TestPreparedConversationsAreMadeOnceUpToTheLimit(t *testing.T) {
 	data := &counted{}
-	p := &preparedStore{data: data}
+	p := &PreparedStore{data: data}
 	big := &endpoint.Request{Body: record.Plain([]byte(strings.Repeat("x", (preparedLimit/2-entryOverhead)/2)))}
 	for range 3 {
 		for i := range 4 {
-			s := p.get(i)
-			if s.conversation.ID != string(rune('a'+i)) {
-				t.Fatalf("conversation %d is %s", i, s.conversation.ID)
+			s := p.Get(i)
+			if s.Conversation.ID != string(rune('a'+i)) {
+				t.Fatalf("conversation %d is %s", i, s.Conversation.ID)
 			}
-			if s.first == nil {
-				p.keep(i, s.conversation, big)
+			if s.First == nil {
+				p.Keep(i, s.Conversation, big)
 			} else if i >= 2 {
 				t.Errorf("conversation %d is held beyond the limit", i)
 			}

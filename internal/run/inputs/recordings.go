@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"aiperf/internal/config"
@@ -6,8 +6,8 @@ import (
 	"aiperf/internal/workload/dataset/weka"
 )
 
-// agentOptions returns the options for recorded agents.
-func agentOptions(b *config.Benchmark, d *config.Dataset) weka.Options {
+// AgentOptions returns the options for recorded agents.
+func AgentOptions(b *config.Benchmark, d *config.Dataset) weka.Options {
 	t := &b.Environment.Dataset.Weka
 	o := weka.Options{
 		Detection: weka.Detection{
@@ -27,14 +27,14 @@ func agentOptions(b *config.Benchmark, d *config.Dataset) weka.Options {
 	return o
 }
 
-// joinOptions returns how recorded agents are matched with the sub-agents that they started.
-func joinOptions(b *config.Benchmark) weka.Join {
+// JoinOptions returns how recorded agents are matched with the sub-agents that they started.
+func JoinOptions(b *config.Benchmark) weka.Join {
 	t := &b.Environment.Dataset.TraceLab
 	return weka.Join{Agents: t.SubagentJoin, Codex: t.CodexSubagentJoin, Least: t.MinSpawn}
 }
 
-// columnOptions returns the options for a trace in columns.
-func columnOptions(b *config.Benchmark, d *config.Dataset) custom.Columnar {
+// ColumnOptions returns the options for a trace in columns.
+func ColumnOptions(b *config.Benchmark, d *config.Dataset) custom.Columnar {
 	c := custom.Columnar{
 		SessionColumn: b.Environment.Dataset.BasetenColumn, Share: config.Value(d.SessionSampleRatio), Speedup: config.Value(d.ReplaySpeedup),
 		ClosedLoop: d.OpenLoopReplay != nil && !*d.OpenLoopReplay, Strict: d.OpenLoopStrict,

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"fmt"
@@ -11,8 +11,8 @@ import (
 	"aiperf/internal/config"
 )
 
-// writeUserFiles writes the user's own files below the directory of a run. Symbolic links cannot lead out of it.
-func writeUserFiles(cfg *config.Benchmark, dir string) (err error) {
+// WriteUserFiles writes the user's own files below the directory of a run. Symbolic links cannot lead out of it.
+func WriteUserFiles(cfg *config.Benchmark, dir string) (err error) {
 	if len(cfg.Artifacts.UserFiles) == 0 {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 	"aiperf/internal/workload/dataset"
 )
 
-// checkBodies encodes every turn of user data on its own, and the first conversation of generated data. A turn that cannot be sent makes the run fail
+// CheckBodies encodes every turn of user data on its own, and the first conversation of generated data. A turn that cannot be sent makes the run fail
 // before it sends anything. It warns once about everything that the bodies leave out. Of data that are read during the run only the first
 // conversations are checked, unless whole is set.
-func checkBodies(ctx context.Context, data *preparedStore, e *endpoint.Endpoint, codec endpoint.Codec, whole bool, warn func(string)) error {
+func CheckBodies(ctx context.Context, data *PreparedStore, e *endpoint.Endpoint, codec endpoint.Codec, whole bool, warn func(string)) error {
 	told := map[string]bool{}
 	var drawn, n int
 	if g, ok := data.data.(dataset.OpenEnded); ok && !whole {
@@ -43,12 +43,12 @@ func checkBodies(ctx context.Context, data *preparedStore, e *endpoint.Endpoint,
 			if c.Turns[k].Silent {
 				continue
 			}
-			req, err := encodeAlone(codec, c, k)
+			req, err := EncodeAlone(codec, c, k)
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
 			if k == 0 && written && !req.Once {
-				data.keep(i, c, &req)
+				data.Keep(i, c, &req)
 			}
 			for _, text := range e.RemarksOn(&c.Turns[k]) {
 				if !told[text] {
@@ -72,24 +72,24 @@ func remark(origin, text string) string {
 	return origin + ": " + text + " (first seen here)"
 }
 
-// encodeAlone encodes a turn as if it were the only one of its conversation.
-func encodeAlone(codec endpoint.Codec, c *conversation.Conversation, turn int) (endpoint.Request, error) {
+// EncodeAlone encodes a turn as if it were the only one of its conversation.
+func EncodeAlone(codec endpoint.Codec, c *conversation.Conversation, turn int) (endpoint.Request, error) {
 	return codec.Encode(&c.Turns[turn], endpoint.Before(c, 0, nil))
 }
 
-// inputsWriter is the component that writes inputs.json. The file holds the body of every turn, encoded on its own, of every conversation in the order
+// FileWriter is the component that writes inputs.json. The file holds the body of every turn, encoded on its own, of every conversation in the order
 // of the dataset. Conversations of requests are written during the load. The others are generated after the load, so that the file costs no work while
 // requests are measured.
-type inputsWriter struct {
+type FileWriter struct {
 	component.Passive
-	data  *preparedStore
+	data  *PreparedStore
 	codec endpoint.Codec
 	path  string
 	hide  *redact.Secrets
 	warn  func(string)
-	tell  func(done, of int) // called once per tellInterval while the run waits for the file; nil = not needed
+	Tell  func(done, of int) // called once per tellInterval while the run waits for the file; nil = not needed
 	// progress is called for every conversation while the run waits for the file; nil = not needed.
-	progress func(done, of int)
+	Progress func(done, of int)
 	file     *artifact.Inputs
 	given    chan draftConversation
 	held     atomic.Int64              // bytes of the bodies that were offered and not yet written
@@ -123,14 +123,14 @@ const maxLate = 1000
 // tellInterval is the interval of progress messages while a slow file is completed.
 const tellInterval = 5 * time.Second
 
-// newInputsWriter makes the component. hide holds the secrets that the file must not contain.
-func newInputsWriter(path string, hide *redact.Secrets, data *preparedStore, codec endpoint.Codec, warn func(string)) *inputsWriter {
-	return &inputsWriter{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draftConversation, maxEarly), over: make(chan struct{}),
+// NewFileWriter makes the component. hide holds the secrets that the file must not contain.
+func NewFileWriter(path string, hide *redact.Secrets, data *PreparedStore, codec endpoint.Codec, warn func(string)) *FileWriter {
+	return &FileWriter{data: data, codec: codec, path: path, hide: hide, warn: warn, given: make(chan draftConversation, maxEarly), over: make(chan struct{}),
 		idle: make(chan struct{}), early: map[int]draftConversation{}, drawn: dataset.FirstStarted}
 }
 
 // Start implements component: it creates the file.
-func (l *inputsWriter) Start(context.Context) error {
+func (l *FileWriter) Start(context.Context) error {
 	var err error
 	if l.file, err = artifact.CreateInputs(l.path, l.hide); err != nil {
 		return err
@@ -140,7 +140,7 @@ func (l *inputsWriter) Start(context.Context) error {
 }
 
 // Stop implements component: it completes the file. After the context has ended, it adds at most maxLate conversations.
-func (l *inputsWriter) Stop(ctx context.Context) error {
+func (l *FileWriter) Stop(ctx context.Context) error {
 	if l.unwanted {
 		close(l.over)
 		<-l.idle
@@ -153,12 +153,12 @@ func (l *inputsWriter) Stop(ctx context.Context) error {
 	return err
 }
 
-// discard makes Stop remove the file: nothing was sent.
-func (l *inputsWriter) discard() { l.unwanted = true }
+// Discard makes Stop remove the file: nothing was sent.
+func (l *FileWriter) Discard() { l.unwanted = true }
 
-// offer passes a conversation that a request has generated to the writer, with the body of its first turn. It never waits. A nil writer ignores it.
+// Offer passes a conversation that a request has generated to the writer, with the body of its first turn. It never waits. A nil writer ignores it.
 // Conversations started by other sessions are ignored too: they follow all drawn ones in the file.
-func (l *inputsWriter) offer(i int, c *conversation.Conversation, first *endpoint.Request) {
+func (l *FileWriter) Offer(i int, c *conversation.Conversation, first *endpoint.Request) {
 	if l == nil || i >= dataset.FirstStarted {
 		return
 	}
@@ -177,7 +177,7 @@ func (l *inputsWriter) offer(i int, c *conversation.Conversation, first *endpoin
 // size returns the approximate number of bytes of the draft.
 func (d draftConversation) size() int64 { return int64(d.first.Body.Len()) }
 
-func (l *inputsWriter) run() {
+func (l *FileWriter) run() {
 	defer close(l.idle)
 	for {
 		select {
@@ -198,7 +198,7 @@ func (l *inputsWriter) run() {
 
 // known reports whether the next conversation is available: offered here, or prepared for coming requests. It looks at prepared ones only before last,
 // so that the file keeps pace with the requests and does not run ahead of them.
-func (l *inputsWriter) known(last int) bool {
+func (l *FileWriter) known(last int) bool {
 	if _, ok := l.early[l.next]; ok {
 		return true
 	}
@@ -206,7 +206,7 @@ func (l *inputsWriter) known(last int) bool {
 }
 
 // write appends the next conversation to the file.
-func (l *inputsWriter) write(d draftConversation) {
+func (l *FileWriter) write(d draftConversation) {
 	payloads := make([][]byte, 0, len(d.conversation.Turns))
 	for k := range d.conversation.Turns {
 		if d.conversation.Turns[k].Silent {
@@ -216,7 +216,7 @@ func (l *inputsWriter) write(d draftConversation) {
 			payloads = append(payloads, d.first.Listed())
 			continue
 		}
-		req, err := encodeAlone(l.codec, d.conversation, k)
+		req, err := EncodeAlone(l.codec, d.conversation, k)
 		if err != nil {
 			l.err = fmt.Errorf("%s: conversation %s, turn %d: %w", l.path, d.conversation.ID, k+1, err)
 			return
@@ -233,7 +233,7 @@ func (l *inputsWriter) write(d draftConversation) {
 
 // finish generates the conversations that no request has generated and completes the file. After the context has ended it generates at most maxLate
 // more; missing is the number of conversations that the file lacks. On an error there is no file.
-func (l *inputsWriter) finish(ctx context.Context) (missing int, err error) {
+func (l *FileWriter) finish(ctx context.Context) (missing int, err error) {
 	close(l.over)
 	<-l.idle
 	if a, ok := l.data.data.(dataset.PartiallyRead); ok && !a.Abridge() {
@@ -243,20 +243,20 @@ func (l *inputsWriter) finish(ctx context.Context) (missing int, err error) {
 	n, late := dataset.All(l.data.data), 0
 	told := time.Now()
 	for l.next < n && l.err == nil && late < maxLate {
-		if l.progress != nil {
-			l.progress(l.next, n)
+		if l.Progress != nil {
+			l.Progress(l.next, n)
 		}
-		if l.tell != nil && time.Since(told) >= tellInterval {
+		if l.Tell != nil && time.Since(told) >= tellInterval {
 			told = time.Now()
-			l.tell(l.next, n)
+			l.Tell(l.next, n)
 		}
 		if ctx.Err() != nil {
 			late++
 		}
 		l.write(l.make())
 	}
-	if l.progress != nil {
-		l.progress(n, n) // the file gets no further conversations
+	if l.Progress != nil {
+		l.Progress(n, n) // the file gets no further conversations
 	}
 	missing = n - l.next
 	if l.err != nil {
@@ -267,10 +267,10 @@ func (l *inputsWriter) finish(ctx context.Context) (missing int, err error) {
 }
 
 // make returns the next conversation: the one that a request has offered, or a new one.
-func (l *inputsWriter) make() draftConversation {
+func (l *FileWriter) make() draftConversation {
 	if d, ok := l.early[l.next]; ok {
 		return d
 	}
-	c := l.data.get(dataset.Nth(l.next, l.drawn))
-	return draftConversation{index: l.next, conversation: c.conversation, first: c.first}
+	c := l.data.Get(dataset.Nth(l.next, l.drawn))
+	return draftConversation{index: l.next, conversation: c.Conversation, first: c.First}
 }

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"encoding/pem"
@@ -66,7 +66,7 @@ func TestFetch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		set, err := openDataset(t.Context(), "a/1", b, e, rng.New(nil), nil, nil)
+		set, err := OpenDataset(t.Context(), "a/1", b, e, rng.New(nil), nil, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"context"
@@ -63,25 +63,25 @@ func listed(t *testing.T, path string) (ids []string, payloads []string) {
 // order of the dataset, every turn alone.
 func TestInputsAreListedBesideTheRun(t *testing.T) {
 	data := &generated{n: 6, made: map[int]int{}}
-	p, codec, path := newPreparedStore(data), chatCodec(t), filepath.Join(t.TempDir(), "inputs.json")
-	if err := checkBodies(context.Background(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil || len(data.made) != 1 {
+	p, codec, path := NewPreparedStore(data), chatCodec(t), filepath.Join(t.TempDir(), "inputs.json")
+	if err := CheckBodies(context.Background(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil || len(data.made) != 1 {
 		t.Fatalf("%v; %d conversations were made before the run", err, len(data.made))
 	}
-	l := newInputsWriter(path, nil, p, codec, func(string) {})
+	l := NewFileWriter(path, nil, p, codec, func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	data.made = map[int]int{}
 	for _, i := range []int{2, 1, 4, 1} {
-		s := p.get(i)
-		first, err := encodeAlone(codec, s.conversation, 0)
+		s := p.Get(i)
+		first, err := EncodeAlone(codec, s.Conversation, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.first == nil {
-			p.keep(i, s.conversation, &first)
+		if s.First == nil {
+			p.Keep(i, s.Conversation, &first)
 		}
-		l.offer(i, s.conversation, &first)
+		l.Offer(i, s.Conversation, &first)
 	}
 	if missing, err := l.finish(context.Background()); missing != 0 || err != nil {
 		t.Fatal(missing, err)
@@ -103,17 +103,17 @@ func TestInputsAreListedBesideTheRun(t *testing.T) {
 func TestListingKeepsPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 300, made: map[int]int{}}
-		p, codec := newPreparedStore(data), chatCodec(t)
-		if err := checkBodies(t.Context(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil {
+		p, codec := NewPreparedStore(data), chatCodec(t)
+		if err := CheckBodies(t.Context(), p, &endpoint.Endpoint{}, codec, true, func(string) {}); err != nil {
 			t.Fatal(err)
 		}
-		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, p, codec, func(string) {})
+		l := NewFileWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, p, codec, func(string) {})
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		small, large := []byte(`"x"`), []byte(`"`+strings.Repeat("x", 1<<20)+`"`)
 		offer := func(i int, body []byte) {
-			l.offer(i, data.Conversation(i), &endpoint.Request{Body: record.Plain(body)})
+			l.Offer(i, data.Conversation(i), &endpoint.Request{Body: record.Plain(body)})
 			synctest.Wait()
 		}
 		for i := 1; i < 100; i++ { // the first one was made by the check
@@ -138,7 +138,7 @@ func TestListingKeepsPace(t *testing.T) {
 func TestInterruptedListing(t *testing.T) {
 	data := &generated{n: 1 << 40, made: map[int]int{}}
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newInputsWriter(path, nil, newPreparedStore(data), chatCodec(t), func(string) {})
+	l := NewFileWriter(path, nil, NewPreparedStore(data), chatCodec(t), func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -157,9 +157,9 @@ func TestInterruptedListing(t *testing.T) {
 func TestALongListingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 30, made: map[int]int{}}
-		l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, newPreparedStore(data), slowly{chatCodec(t)}, func(string) {})
+		l := NewFileWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, NewPreparedStore(data), slowly{chatCodec(t)}, func(string) {})
 		var told []string
-		l.tell = func(done, of int) { told = append(told, fmt.Sprint(done, " of ", of)) }
+		l.Tell = func(done, of int) { told = append(told, fmt.Sprint(done, " of ", of)) }
 		if err := l.Start(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func (r refusing) Encode(t *conversation.Turn, h *endpoint.History) (endpoint.Re
 
 func TestAListingThatCannotBeMadeIsNoFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "inputs.json")
-	l := newInputsWriter(path, nil, newPreparedStore(&generated{n: 6, made: map[int]int{}}), refusing{chatCodec(t)}, func(string) {})
+	l := NewFileWriter(path, nil, NewPreparedStore(&generated{n: 6, made: map[int]int{}}), refusing{chatCodec(t)}, func(string) {})
 	if err := l.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestWhatIsWrittenIsNotHurried(t *testing.T) {
 	cancel()
 	var told []string
 	data := &generated{n: maxLate + 7, made: map[int]int{}}
-	l := newInputsWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, newPreparedStore(data), chatCodec(t), func(s string) { told = append(told, s) })
+	l := NewFileWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, NewPreparedStore(data), chatCodec(t), func(s string) { told = append(told, s) })
 	c := component.List{Unhurried: true}
 	if err := c.Start(t.Context(), l); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"context"
@@ -61,16 +61,16 @@ func markedTexts(t *testing.T) (list []marked) {
 			b := &config.Benchmark{Datasets: []config.Dataset{d}}
 			b.Models.Items = []config.Model{{Name: "m"}}
 			seed := uint64(7)
-			set, err := openDataset(context.Background(), "a/1", b, e, rng.New(&seed), open, nil)
+			set, err := OpenDataset(context.Background(), "a/1", b, e, rng.New(&seed), open, nil)
 			if err != nil {
 				t.Fatal(target, kind, err)
 			}
-			bust, err := newCacheBuster(&d, reservesMarker(&d, set.Info()), "run", open)
+			bust, err := NewCacheBuster(&d, ReservesMarker(&d, set.Info()), "run", open)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i := range set.Len() {
-				c := bust.markSession(&load.Session{Conversation: i, Shape: load.Shape{ID: set.ID(i)}}, warmupOnly(target), set.Conversation(i))
+				c := bust.MarkSession(&load.Session{Conversation: i, Shape: load.Shape{ID: set.ID(i)}}, WarmupOnly(target), set.Conversation(i))
 				asked := texts
 				if kind == config.DatasetFile {
 					asked = []int{[]int{90, 75, 90, 66}[i]}

@@ -1,27 +1,28 @@
-package run
+package inputs
 
 import (
+	"context"
+	"maps"
+	"os"
+	"slices"
+
 	"aiperf/internal/config"
 	"aiperf/internal/run/message"
 	"aiperf/internal/text/hfhub"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/public"
-	"context"
-	"maps"
-	"os"
-	"slices"
 )
 
 // openPublic opens a public dataset.
 func openPublic(ctx context.Context, b *config.Benchmark, d *config.Dataset, o public.Options, say *message.Reporter) (dataset.Dataset, error) {
-	o = publicOptions(b, d, o)
+	o = PublicOptions(b, d, o)
 	o.Hub.Progress, o.Hub.Notice = say.Download, func(text string) { say.Note("%s", text) }
 	return public.Open(ctx, o)
 }
 
-// publicOptions fills in the options that the settings of a public dataset give.
-func publicOptions(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
+// PublicOptions fills in the options that the settings of a public dataset give.
+func PublicOptions(b *config.Benchmark, d *config.Dataset, o public.Options) public.Options {
 	o.Hub = hfhub.FromEnv(os.Getenv)
 	o.Hub.Dir = d.DatasetPath
 	o.Name, o.Subset, o.Repo, o.Entries, o.Cache = d.Dataset, d.HFSubset, d.HFWekaDataset, d.Entries, public.Cache

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// openAccuracyProblems makes one conversation with one request of every problem of a benchmark. Chat endpoints get messages, other types one text.
-func openAccuracyProblems(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, set *accuracy.Set) (dataset.Dataset, error) {
+// OpenAccuracyProblems makes one conversation with one request of every problem of a benchmark. Chat endpoints get messages, other types one text.
+func OpenAccuracyProblems(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, set *accuracy.Set) (dataset.Dataset, error) {
 	assignment := dataset.Assignment{Models: b.Models.Asked(), Strategy: string(b.Models.Strategy), Weights: b.Models.Weights()}
 	o := fileOptions(ctx, agent, b, b.Dataset(), e, root, synth.Context{}, assignment, nil)
 	return custom.Collect(set.Name, o, dataset.Info{Type: "accuracy", Stated: true}, func(l *custom.Loader) error {
@@ -64,8 +64,8 @@ func problemTurn(set *accuracy.Set, p *accuracy.Problem, e *endpoint.Endpoint) c
 	return t
 }
 
-// setRequestCounts sets the request count of phases without an end to the number of problems, and warns if a phase sends fewer requests than that.
-func setRequestCounts(s *load.Scenario, set *accuracy.Set, b *config.Benchmark, warn func(string)) {
+// SetRequestCounts sets the request count of phases without an end to the number of problems, and warns if a phase sends fewer requests than that.
+func SetRequestCounts(s *load.Scenario, set *accuracy.Set, b *config.Benchmark, warn func(string)) {
 	if set == nil {
 		return
 	}

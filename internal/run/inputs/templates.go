@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"aiperf/internal/wire/endpoint"
 )
 
-// warnOfTemplates warns if a chat template has no effect.
-func warnOfTemplates(cfg *config.Benchmark, e *endpoint.Endpoint, open func() (*results.Tokenizers, error), warn func(string)) error {
+// WarnOfTemplates warns if a chat template has no effect.
+func WarnOfTemplates(cfg *config.Benchmark, e *endpoint.Endpoint, open func() (*results.Tokenizers, error), warn func(string)) error {
 	if !cfg.Tokenizer.ApplyChatTemplate {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package run
+package inputs
 
 import (
 	"aiperf/internal/workload/dataset"
@@ -13,8 +13,8 @@ type source struct {
 
 var _ load.Source = (*source)(nil)
 
-// newSource returns the source of a dataset. It is open-ended if the dataset is.
-func newSource(d dataset.Dataset) load.Source {
+// NewSource returns the source of a dataset. It is open-ended if the dataset is.
+func NewSource(d dataset.Dataset) load.Source {
 	s := &source{data: d, branches: map[int]*load.Shape{}}
 	if g, ok := d.(dataset.OpenEnded); ok {
 		return openEndedSource{s, g}

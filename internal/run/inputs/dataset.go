@@ -1,6 +1,13 @@
-package run
+// Package inputs opens what a run sends: its dataset, prompts and media, prepared for the endpoint. It also writes inputs.json, which lists them.
+package inputs
 
 import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
 	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
@@ -14,15 +21,10 @@ import (
 	"aiperf/internal/workload/dataset/public"
 	"aiperf/internal/workload/dataset/synth"
 	"aiperf/internal/workload/dataset/trace"
-	"context"
-	"fmt"
-	"slices"
-	"strings"
-	"sync"
 )
 
-// openDataset opens the dataset of a run. agent is the user agent for downloading media. tok is called only if prompts must be generated.
-func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error),
+// OpenDataset opens the dataset of a run. agent is the user agent for downloading media. tok is called only if prompts must be generated.
+func OpenDataset(ctx context.Context, agent string, b *config.Benchmark, e *endpoint.Endpoint, root *rng.Root, tok func() (*tokenizer.Tokenizer, error),
 	say *message.Reporter) (dataset.Dataset, error) {
 	d := b.Dataset()
 	system, err := systemPrompt(b, d)
@@ -56,8 +58,8 @@ func openDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 	return nil, fmt.Errorf("datasets of type %s are not built yet", d.Type)
 }
 
-// datasetRoot returns the random source of a dataset: its own if it has a seed, else that of the run.
-func datasetRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
+// RandomRoot returns the random source of a dataset: its own if it has a seed, else that of the run.
+func RandomRoot(b *config.Benchmark, root *rng.Root) *rng.Root {
 	if seed := b.Dataset().RandomSeed; seed != nil {
 		return rng.NewDecimal(string(*seed))
 	}
@@ -248,7 +250,7 @@ func fileOptions(ctx context.Context, agent string, b *config.Benchmark, d *conf
 		},
 		Separator: func() *int32 { return separator(tok) },
 	}
-	if target := d.CacheBustTarget(); target != config.CacheBustNone && !warmupOnly(target) {
+	if target := d.CacheBustTarget(); target != config.CacheBustNone && !WarmupOnly(target) {
 		o.Marker = sync.OnceValues(func() (system, text int) {
 			words, err := open()
 			switch {
@@ -271,7 +273,7 @@ func fileOptions(ctx context.Context, agent string, b *config.Benchmark, d *conf
 		ms := float64(*d.InterTurnDelayCap) * 1000
 		o.DelayCap = &ms
 	}
-	o.Agents, o.Join, o.Columnar, o.MaxContext = agentOptions(b, d), joinOptions(b), columnOptions(b, d), config.Value(d.MaxContextLength)
+	o.Agents, o.Join, o.Columnar, o.MaxContext = AgentOptions(b, d), JoinOptions(b), ColumnOptions(b, d), config.Value(d.MaxContextLength)
 	if p := b.Profiling(); p != nil && p.Type == config.PhaseFixedSchedule {
 		o.Limits.Start, o.Limits.End = milliseconds(p.StartOffset), milliseconds(p.EndOffset)
 	}
