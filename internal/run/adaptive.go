@@ -61,13 +61,10 @@ func newAdaptiveComponent(cfg *config.Benchmark, id string, layout artifact.Layo
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
 		if p.AdaptiveScale {
-			a := p.Adaptive()
-			one := &adaptivePhase{every: a.Window.Duration(), stop: make(chan struct{}), settings: adaptive.Settings{
-				Variable: a.Variable, Whole: a.Whole(), Min: a.Min, Max: a.Max, Conditions: rules.Conditions(p), Policy: a.Policy, BaseStep: a.BaseStep,
-				MaxMultiplier: a.MaxMultiplier, StepPercent: a.StepPercent, Least: a.Least, Sustain: a.Sustain.Duration(),
-			}}
+			one := &adaptivePhase{stop: make(chan struct{})}
+			one.settings, one.every = adaptiveSettings(p)
 			one.of = adaptive.Origin{BenchmarkID: id, Phase: p.Name, Kind: string(p.Kind), Index: i, ProfilingIndex: measured}
-			if load.Quantity(a.Variable) == load.UserCount {
+			if load.Quantity(one.settings.Variable) == load.UserCount {
 				one.of.Users = func() int { return s.users(i) }
 			}
 			s.phases[i] = one
@@ -80,6 +77,15 @@ func newAdaptiveComponent(cfg *config.Benchmark, id string, layout artifact.Layo
 		return nil
 	}
 	return s
+}
+
+// adaptiveSettings returns the settings of the search of an adaptive phase, and the length of the windows that it judges.
+func adaptiveSettings(p *config.Phase) (settings adaptive.Settings, window time.Duration) {
+	a := p.Adaptive()
+	return adaptive.Settings{
+		Variable: a.Variable, Whole: a.Whole(), Min: a.Min, Max: a.Max, Conditions: rules.Conditions(p), Policy: a.Policy, BaseStep: a.BaseStep,
+		MaxMultiplier: a.MaxMultiplier, StepPercent: a.StepPercent, Least: a.Least, Sustain: a.Sustain.Duration(),
+	}, a.Window.Duration()
 }
 
 // observers returns the component as a list of observers; the list of a nil component is empty.

@@ -6,21 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
-	"aiperf/internal/measure/metric"
-	"aiperf/internal/measure/record"
 	"aiperf/internal/report/artifact"
-	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/adaptive"
-	"aiperf/internal/workload/load"
 )
 
 // adaptivePhaseConfig is one in which every key says something of its own.
@@ -42,16 +34,15 @@ func TestWiringOfAdaptivePhases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		of := newAdaptiveComponent(cfg, "id", artifact.Layout{}, nil, nil)
-		if of == nil {
+		if newAdaptiveComponent(cfg, "id", artifact.Layout{}, nil, nil) == nil {
 			return fmt.Sprintf("%+v", s.Phases[1].Moving)
 		}
-		one := of.phases[1]
-		return fmt.Sprintf("%+v %v %v %v %v %v %v %+v", one.settings, one.every, s.Phases[1].Moving, s.Phases[1].Concurrency, s.Phases[1].Prefill, s.Phases[1].Rate, s.Phases[1].Users, one.of.ProfilingIndex)
+		settings, window := adaptiveSettings(&p)
+		return fmt.Sprintf("%+v %v %v %v %v %v %v", settings, window, s.Phases[1].Moving, s.Phases[1].Concurrency, s.Phases[1].Prefill, s.Phases[1].Rate, s.Phases[1].Users)
 	}
 	base := wired(adaptivePhaseConfig())
 	want := "{Variable:concurrency Whole:true Min:2 Max:30 Conditions:[{Metric:request_latency Stat:p95 Op:lt Threshold:9}] Policy:sla_margin BaseStep:6 MaxMultiplier:7 " +
-		"StepPercent:8 Least:5 Sustain:3s} 2s {concurrency 2} 30 0 0 0 0"
+		"StepPercent:8 Least:5 Sustain:3s} 2s {concurrency 2} 30 0 0 0"
 	if base != want {
 		t.Errorf("%s\nwant\n%s", base, want)
 	}
@@ -80,86 +71,14 @@ func TestWiringOfAdaptivePhases(t *testing.T) {
 	}
 	users := adaptivePhaseConfig()
 	users.Type, users.Rate, users.Users, users.AdaptiveVariable = config.PhaseUserCentric, ptr(5.0), ptr(50), "users"
-	if got := wired(users); !strings.Contains(got, "{users 2} 40 0 5 30 0") {
+	if got := wired(users); !strings.Contains(got, "{users 2} 40 0 5 30") {
 		t.Error(got)
 	}
 	rate := adaptivePhaseConfig()
 	rate.Type, rate.Rate, rate.AdaptiveVariable, rate.AdaptiveMin, rate.AdaptiveMax = config.PhasePoisson, ptr(5.5), "request_rate", nil, nil
-	if got := wired(rate); !strings.Contains(got, "Whole:false Min:1 Max:5.5") || !strings.Contains(got, "{request_rate 1} 40 0 5.5 0 0") {
+	if got := wired(rate); !strings.Contains(got, "Whole:false Min:1 Max:5.5") || !strings.Contains(got, "{request_rate 1} 40 0 5.5 0") {
 		t.Error(got)
 	}
-}
-
-// moved is a load that notes what is done with it.
-type moved struct {
-	mu   sync.Mutex
-	told []string
-}
-
-func (m *moved) note(format string, a ...any) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.told = append(m.told, fmt.Sprintf(format, a...))
-}
-func (m *moved) Move(index int, to float64) { m.note("%d>%v", index, to) }
-func (m *moved) End(index int)              { m.note("%d ends", index) }
-func (m *moved) Snapshots() []load.Snapshot {
-	return []load.Snapshot{{Info: &load.PhaseInfo{Index: 1}, Sessions: 9, Finished: 3, Cut: 1}}
-}
-
-// TestSteering: windows of virtual time move the load as the rules say, and requests that left before the boundary was held say nothing of it.
-func TestSteering(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		cfg := &config.Default().Benchmark
-		p := adaptivePhaseConfig()
-		p.AdaptiveLeast, p.SLA[0] = nil, config.SLAFilter{MetricTag: "error_rate", Stat: "avg", Op: "le", Threshold: 50}
-		cfg.Phases = []config.Phase{{Name: "warmup", Kind: config.KindWarmup}, p}
-		dir, of := t.TempDir(), &moved{}
-		s := newAdaptiveComponent(cfg, "id", artifact.Layout{Dir: dir}, nil, func(string, ...any) {})
-		s.load = of
-		if n := s.users(1); n != 5 {
-			t.Errorf("%d users", n)
-		}
-		s.PhaseStart(&load.PhaseInfo{Index: 0, Name: "warmup"})
-		s.PhaseStart(&load.PhaseInfo{Index: 1, Name: "main"})
-		set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
-		ended := func(after time.Duration, sent time.Time, fails ...string) { // requests of the same start, each with its error
-			<-time.After(time.Until(began.Add(after)))
-			for _, kind := range fails {
-				rec := &record.Record{Meta: record.Meta{PhaseIndex: 1}, Start: sent.UnixNano(), End: time.Now().UnixNano()}
-				reply := &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: rec.End - 2e6, Text: "a"}, {At: rec.End, Text: "b"}}}
-				if kind != "" {
-					rec.Error, reply = &record.Error{Code: 499, Type: kind, Message: kind}, nil
-				}
-				s.Observe(set.Row(rec, reply, record.Counts{Input: 1, Output: 2, Reasoning: -1}))
-			}
-		}
-		s.Observe(set.Row(&record.Record{Meta: record.Meta{PhaseIndex: 0}}, nil, record.Counts{})) // the warm-up's
-		ended(time.Second, began, "", transport.ErrCancelled)                                      // no error: margin 1, seven base steps of 6, at most 30
-		ended(3*time.Second, began, "", "odd", "odd", "odd")                                       // 75 %: back to 2
-		ended(5*time.Second, began, "odd")                                                         // sent before that: the window is empty
-		ended(7*time.Second, time.Now(), "")                                                       // passes, held for 4 s
-		<-time.After(3 * time.Second)
-		s.PhaseEnd(&load.PhaseStats{Info: load.PhaseInfo{Index: 1, Name: "main"}, StoppedBy: load.StopControl})
-		if err := s.Stop(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if want := []string{"1>30", "1>2", "1 ends"}; !reflect.DeepEqual(of.told, want) {
-			t.Errorf("%q, want %q", of.told, want)
-		}
-		summary := readJSON[map[string]any](t, filepath.Join(dir, "phases", "main", "adaptive_scale_summary.json"))
-		first, third := summary["candidates"].([]any)[0].(map[string]any), summary["candidates"].([]any)[2].(map[string]any)
-		if first["cancelled"] != 1.0 || first["latency_p50_ms"] != 1000.0 || first["ttft_p50_ms"] != 998.0 || first["itl_p50_ms"] != 2.0 || third["request_count"] != 0.0 {
-			t.Errorf("%v\n%v", first, third)
-		}
-		if summary["completed_reason"] != adaptive.Sustained || summary["boundary_value"] != 2.0 || summary["first_failing_value"] != 30.0 {
-			t.Errorf("%v", summary)
-		}
-	})
 }
 
 func readJSON[T any](t *testing.T, path string) (v T) {

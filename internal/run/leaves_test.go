@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
@@ -23,7 +25,6 @@ import (
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/dataset/public"
-	"go.yaml.in/yaml/v3"
 )
 
 // elsewhere are the leaves of the configuration that show in no option, and where their effect is seen.

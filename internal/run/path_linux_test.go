@@ -16,10 +16,11 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/sim/mockserver"
-	"golang.org/x/sys/unix"
 )
 
 // drops is a socket filter (socket(7), SO_ATTACH_FILTER) that loses segments with content. What it looks at begins with the TCP header, which

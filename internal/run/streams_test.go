@@ -18,12 +18,13 @@ import (
 	"testing"
 	"time"
 
-	"aiperf/internal/measure/metric"
 	metricspb "go.opentelemetry.io/proto/otlp/collector/metrics/v1"
 	tracespb "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	metricdata "go.opentelemetry.io/proto/otlp/metrics/v1"
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
+
+	"aiperf/internal/measure/metric"
 )
 
 // collector takes what is streamed in, as OTLP over HTTP has it.
