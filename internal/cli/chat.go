@@ -1,6 +1,15 @@
 package cli
 
 import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/cli/resolve"
@@ -10,14 +19,6 @@ import (
 	"aiperf/internal/run/connection"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/transport"
-	"bufio"
-	"context"
-	"fmt"
-	"io"
-	"strings"
-	"time"
-
-	"github.com/spf13/cobra"
 )
 
 const chatLong = "Chats with a server through OpenAI's chat completions API, one message per line. After each answer it prints the time to first token, the speed " +

@@ -1,9 +1,8 @@
 package config
 
 import (
-	"aiperf/internal/base/setting"
-
 	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
 )
 
 // NoLegacyFlags is the flag that rejects GenAI-Perf's flags.

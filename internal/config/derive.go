@@ -1,8 +1,6 @@
 package config
 
-import (
-	"strings"
-)
+import "strings"
 
 // DefaultRequests returns the number of requests of a phase without a stop condition: max(10, 2 x concurrency). If the concurrency is unlimited,
 // prefill concurrency takes its place.

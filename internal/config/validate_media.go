@@ -1,8 +1,6 @@
 package config
 
-import (
-	"slices"
-)
+import "slices"
 
 func (v *violations) images(path string, i *Images) {
 	if i == nil {

@@ -1,8 +1,6 @@
 package config
 
-import (
-	"slices"
-)
+import "slices"
 
 // The collectors and display modes of GPU metrics.
 var (

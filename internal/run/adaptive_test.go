@@ -12,6 +12,7 @@ import (
 	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/report/artifact"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/adaptive"
 )
 
@@ -34,10 +35,10 @@ func TestWiringOfAdaptivePhases(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if newAdaptiveComponent(cfg, "id", artifact.Layout{}, nil, nil) == nil {
+		if watch.NewAdaptiveLoad(cfg, "id", artifact.Layout{}, nil, nil) == nil {
 			return fmt.Sprintf("%+v", s.Phases[1].Moving)
 		}
-		settings, window := adaptiveSettings(&p)
+		settings, window := watch.AdaptiveSettings(&p)
 		return fmt.Sprintf("%+v %v %v %v %v %v %v", settings, window, s.Phases[1].Moving, s.Phases[1].Concurrency, s.Phases[1].Prefill, s.Phases[1].Rate, s.Phases[1].Users)
 	}
 	base := wired(adaptivePhaseConfig())

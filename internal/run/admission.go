@@ -6,6 +6,7 @@ import (
 
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/watch"
 )
 
 // admission is the component that passes finished records to the results while the load runs, and reports the requests in flight to observers. The
@@ -15,11 +16,11 @@ type admission struct {
 	executor *executor
 	into     func(*record.Record)
 	flights  func() flightObserver // called at the start
-	stalls   *stallDetector
+	stalls   *watch.StallDetector
 }
 
 // admit returns the component. flights is called at its start and returns what counts the requests in flight.
-func (e *executor) admit(into func(*record.Record), flights func() flightObserver, stalls *stallDetector) component.Component {
+func (e *executor) admit(into func(*record.Record), flights func() flightObserver, stalls *watch.StallDetector) component.Component {
 	return admission{executor: e, into: into, flights: flights, stalls: stalls}
 }
 

@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/telemetry/api"
 	"aiperf/internal/telemetry/promserver"
 	"aiperf/internal/workload/load"
@@ -260,14 +261,14 @@ func (t *apiState) workers() any {
 		good, bad = good+c[0], bad+c[1]
 	}
 	t.mu.Unlock()
-	up, cpu := time.Since(t.began), processCPU()
+	up, cpu := time.Since(t.began), watch.ProcessCPU()
 	share := 100 * cpu.Seconds() / max(up.Seconds(), 1e-3)
 	return map[string]any{"workers": map[string]any{*name: map[string]any{
 		"worker_id": *name, "status": "healthy",
 		"task_stats":       map[string]int64{"total": sent, "completed": completed - failed, "failed": failed},
 		"processing_stats": map[string]int64{"processed": good + bad, "errors": bad},
 		"health": map[string]any{
-			"pid": os.Getpid(), "create_time": float64(t.began.UnixNano()) / 1e9, "uptime": up.Seconds(), "cpu_usage": share, "memory_usage": memoryInUse(),
+			"pid": os.Getpid(), "create_time": float64(t.began.UnixNano()) / 1e9, "uptime": up.Seconds(), "cpu_usage": share, "memory_usage": watch.MemoryInUse(),
 			"num_threads": runtime.NumGoroutine(), "cpu_times": map[string]float64{"user_and_system": cpu.Seconds()}, "io_counters": nil, "num_ctx_switches": nil,
 		},
 		"last_update_ns": clock.Wall(clock.Now()),

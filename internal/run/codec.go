@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
@@ -23,9 +24,9 @@ type executorOptions struct {
 	data      *inputs.PreparedStore
 	client    connection.Client
 	addresses *connection.Addresses
-	streaming bool         // answers are streams
-	phases    []load.Phase // phases of the load
-	watcher   Watcher      // follows the requests of the profiling phases; nil = no watcher
+	streaming bool          // answers are streams
+	phases    []load.Phase  // phases of the load
+	watcher   watch.Watcher // follows the requests of the profiling phases; nil = no watcher
 	warn      func(string)
 }
 

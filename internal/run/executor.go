@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/inputs"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/framing"
 	"aiperf/internal/wire/transport"
@@ -31,10 +32,10 @@ type executor struct {
 	model       string               // model of turns that name none
 	put         func(*record.Record) // passes on a finished record
 	gate        recordGate
-	flights     flightObserver // nil = no observer
-	stalls      *stallDetector // nil = servers are not watched for stalls
-	watcher     Watcher        // nil = no watcher
-	timeout     time.Duration  // limit for all follow-ups of a request together; 0 = none
+	flights     flightObserver       // nil = no observer
+	stalls      *watch.StallDetector // nil = servers are not watched for stalls
+	watcher     watch.Watcher        // nil = no watcher
+	timeout     time.Duration        // limit for all follow-ups of a request together; 0 = none
 
 	// dialLate connects when the request is due instead of before it: if every request has its own connection, the time to connect is part of the
 	// measurement.
@@ -319,7 +320,7 @@ func (a *armedRequest) watch(firstToken func(at int64)) transport.OnMessage {
 	waiting, format := a.firstToken, framing.OrSSE(a.framing)
 	return func(all []record.Message) *record.Error {
 		if a.stalls != nil {
-			a.stalls.received(all[len(all)-1].At)
+			a.stalls.Received(all[len(all)-1].At)
 		}
 		if waiting {
 			content, failure := a.read().Content(all)
@@ -345,9 +346,9 @@ func (a *armedRequest) updateStalls(rec *record.Record) {
 		return
 	}
 	if len(rec.Messages) > 0 {
-		p.firstWait(rec.Messages[0].At - rec.Start)
+		p.FirstWait(rec.Messages[0].At - rec.Start)
 	} else if rec.Error != nil && rec.Cut == "" && rec.Error.Type != transport.ErrTimeout && a.formatError == nil {
-		p.received(rec.End) // an answer with an error status is an event, too
+		p.Received(rec.End) // an answer with an error status is an event, too
 	}
 	p.Leave()
 }

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/accuracy"
@@ -155,12 +156,12 @@ func (o *runResources) startResults(ctx context.Context, cfg *config.Benchmark, 
 		}
 		grades = accuracy.NewGrades(context.WithoutCancel(ctx), r.problems, r.grader, tell) // an interrupted run still grades the answers it has
 	}
-	o.adaptive = newAdaptiveComponent(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.Log.Info)
+	o.adaptive = watch.NewAdaptiveLoad(cfg, opts.BenchmarkID, o.layout, opts.Secrets, say.Log.Info)
 	o.prefixes = o.newPrefixes()
 	o.results, err = results.New(results.Options{
 		Prefixes: o.prefixes,
 		Config:   cfg, Endpoint: r.endpoint, Codec: r.codec, Metrics: r.metrics, Tokenizers: r.tokenizers, Layout: o.layout,
-		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.Log, say.view), o.streams.observers, o.adaptive.observers(), withOptional(o.seconds, opts.Observe)), Clean: transport.CleanError,
+		BenchmarkID: opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, say.Log, say.view), o.streams.observers, o.adaptive.Observers(), withOptional(o.seconds, opts.Observe)), Clean: transport.CleanError,
 		Hurry:   func() bool { return ctx.Err() != nil },
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(opts.Secrets, rec) },
 	})

@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/transport"
@@ -40,7 +41,7 @@ type runResources struct {
 	seconds   *timeline.Timeline
 	exporters *exporterCollection
 	streams   *streams
-	adaptive  *adaptiveComponent // component of adaptive phases; nil = there are none
+	adaptive  *watch.AdaptiveLoad // component of adaptive phases; nil = there are none
 	load      *load.Generator
 	encodes   func() error // returns an error if a tokenizer could not encode a text so far
 
@@ -106,7 +107,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 			o.load, err = o.newLoad(cfg, r, say.view.busy())
 			o.streams.load.Store(o.load)
 			if o.adaptive != nil {
-				o.adaptive.load = o.load
+				o.adaptive.Load = o.load
 			}
 			if err == nil {
 				o.api.begin(o)

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/accuracy"
@@ -140,7 +141,7 @@ func (r *runPlan) warnOfData(warn func(string)) {
 
 // checkData refuses a dataset that the phases cannot use.
 func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
-	logDataset(say.Log, b.Dataset().Path, data)
+	watch.LogDataset(say.Log, b.Dataset().Path, data)
 	if err := checkSchedule(b, data.Info()); err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
 )
 
@@ -39,7 +40,7 @@ type Options struct {
 	// Observe also receives every row; nil = not needed.
 	Observe pipeline.Observer
 	// Watch follows the requests of the profiling phases and may end the run; nil = not needed.
-	Watch Watcher
+	Watch watch.Watcher
 }
 
 // Run executes a benchmark and writes its files. An error before the first request leaves only the directory behind; after it there is always a
@@ -74,14 +75,14 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	plan := describePlan(cfg)
 	run.Subject = plan.Words()
 	say.view.showFinal(run.Profiling)
-	run.Silences = say.view.stalls.silences()
+	run.Silences = say.view.stalls.Silences()
 	if begun.adaptive != nil {
 		var err error
 		if run.Sought, err = runfiles.Open(cfg.Artifacts.Dir).Sought(); err != nil {
 			say.Warn("the search for the limit cannot be displayed: " + err.Error())
 		}
 	}
-	client := clientStats(run, phases, used, begun.client, begun.results)
+	client := watch.ClientStats(run, phases, used, begun.client, begun.results)
 	client.ServerSilences = metric.SumSilences(run.Silences, window.From)
 	seenErr := begun.exporters.addObservations(&client, window)
 	client.CacheUse = begun.cacheUse(cfg, &opts, window)
@@ -94,7 +95,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.exporters.write(run, head, how.Phases))
 	begun.api.finish(run)
 	begun.upload(ctx, cfg, &opts, run, say)
-	logVerdict(say.Log, run)
+	watch.LogVerdict(say.Log, run)
 	reportFailure(say, run, result, begun.results.TemplateFailures(), opts.Reported, loadErr != nil, cfg.As)
 	if loadErr != nil {
 		return run, loadErr
@@ -103,35 +104,35 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 }
 
 // runLoad sends the requests while all components that watch them run. used holds the resources that the client used.
-func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used usage, err error) {
-	m := new(meter)
+func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used watch.Usage, err error) {
+	m := new(watch.Meter)
 	for _, one := range o.watchers(cfg, m, opts, say) {
 		if err := o.duringLoad.Start(ctx, one); err != nil {
 			return nil, used, errors.Join(err, o.duringLoad.Stop(ctx))
 		}
 	}
 	say.view.beginLoad(o.load, o.exporters)
-	say.view.stalls.notReading = m.heart.Blind
+	say.view.stalls.NotReading = m.Heartbeat.Blind
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)
 	err = errors.Join(err, unwatched())
 	o.profiler.finish(ctx)
 	o.exporters.finish(ctx)
 	err = errors.Join(err, o.duringLoad.Stop(ctx))
-	return result, m.usage(), err
+	return result, m.Usage(), err
 }
 
 // watchers returns the components that run during the load, in the order of their start.
-func (o *runResources) watchers(cfg *config.Benchmark, m *meter, opts *Options, say *reporter) []component.Component {
-	m.check = o.client.CheckEmptiness
+func (o *runResources) watchers(cfg *config.Benchmark, m *watch.Meter, opts *Options, say *reporter) []component.Component {
+	m.Check = o.client.CheckEmptiness
 	list := []component.Component{
 		o.exporters,
 		m,
 		say.view,
-		o.executor.admit(o.results.Put, func() flightObserver { return m.heart }, say.view.stalls),
+		o.executor.admit(o.results.Put, func() flightObserver { return m.Heartbeat }, say.view.stalls),
 		newProgress(cfg, opts.Progress, opts.Paint, say.view, say.Reporter),
-		phaseLog{log: say.Log},
-		newWatcherComponent(opts.Watch, o.load),
+		watch.PhaseLog{Log: say.Log},
+		watch.NewLookTimer(opts.Watch, o.load),
 	}
 	if o.adaptive != nil {
 		list = append(list, o.adaptive)

@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
 )
 
@@ -106,13 +107,13 @@ func stageOf(s *load.Snapshot, over bool) liveview.Stage {
 func (v *snapshotter) stall(s *liveview.State, now *load.Snapshot) {
 	at := clock.Now()
 	s.Stall = liveview.Stall{}
-	if current := v.stalls.current(at); current.To != 0 && s.Stage != liveview.Processing {
+	if current := v.stalls.Current(at); current.To != 0 && s.Stage != liveview.Processing {
 		from := max(current.From, now.Started)
 		s.Stall.Now, s.Stall.NowAt, s.Stall.Waits = time.Duration(at-from), float64(from-now.Started)/1e9, current.Waiting
 		return
 	}
 	started := clock.Wall(now.Started)
-	for _, one := range v.stalls.silences() {
+	for _, one := range v.stalls.Silences() {
 		if one.From >= started {
 			s.Stall.Past, s.Stall.PastAt, s.Stall.Waits = time.Duration(one.To-one.From), float64(one.From-started)/1e9, one.Waiting
 			s.Stall.Count++
@@ -124,12 +125,12 @@ func (v *snapshotter) stall(s *liveview.State, now *load.Snapshot) {
 func (v *snapshotter) usage(cpu *float64) {
 	c := &v.client
 	if now := time.Now(); now.Sub(c.at) >= time.Second {
-		used := processCPU()
+		used := watch.ProcessCPU()
 		if !c.at.IsZero() && used > 0 {
 			c.share = 100 * float64(used-c.cpu) / float64(now.Sub(c.at)) / float64(v.cores)
 		}
 		c.at, c.cpu = now, used
-		c.memory = memoryInUse()
+		c.memory = watch.MemoryInUse()
 	}
 	*cpu = c.share
 }

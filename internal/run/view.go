@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/report/ui/liveview"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/workload/load"
 )
@@ -28,7 +29,7 @@ type liveView struct {
 	component.Passive
 	cfg      *config.Benchmark
 	running  *ui.Running
-	stalls   *stallDetector
+	stalls   *watch.StallDetector
 	began    time.Time
 	stopping func() bool
 	secrets  *redact.Secrets      // removed from everything that is shown
@@ -54,7 +55,7 @@ var startSteps = []struct{ stage, name string }{
 }
 
 func newLiveView(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *liveView {
-	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), stalls: new(stallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
+	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), stalls: new(watch.StallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
 	for _, s := range startSteps {
 		if s.stage != "servers" || simulates(cfg) {
 			v.steps = append(v.steps, liveview.Step{Name: s.name})
@@ -160,7 +161,7 @@ func phaseTitle(name string) string {
 // PhaseStart implements component.
 func (v *liveView) PhaseStart(p *load.PhaseInfo) {
 	if !p.Warmup && p.Profiling == 0 {
-		v.stalls.reset()
+		v.stalls.Reset()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

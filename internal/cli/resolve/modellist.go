@@ -1,13 +1,6 @@
 package resolve
 
 import (
-	"aiperf/internal/base/redact"
-	"aiperf/internal/config"
-	"aiperf/internal/measure/record"
-	"aiperf/internal/run/connection"
-	"aiperf/internal/wire/endpoint"
-	"aiperf/internal/wire/modellist"
-	"aiperf/internal/wire/transport"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,6 +10,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"aiperf/internal/base/redact"
+	"aiperf/internal/config"
+	"aiperf/internal/measure/record"
+	"aiperf/internal/run/connection"
+	"aiperf/internal/wire/endpoint"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
 )
 
 // ModelLister asks a server for its models.

@@ -1,7 +1,6 @@
 package comparison
 
 import (
-	"aiperf/internal/base/jsontext"
 	"bufio"
 	"cmp"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 	"github.com/valyala/fastjson"
 
 	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/jsontext"
 	"aiperf/internal/measure/metric"
 )
 

@@ -1,8 +1,6 @@
 package metric
 
-import (
-	"aiperf/internal/measure/stats"
-)
+import "aiperf/internal/measure/stats"
 
 // RepeatSummary combines several runs of the same benchmark: the confidence interval of every statistic of every metric.
 type RepeatSummary struct {

@@ -1,7 +1,6 @@
 package artifact
 
 import (
-	"aiperf/internal/base/jsontext"
 	"bufio"
 	"bytes"
 	"errors"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/valyala/fastjson"
 
+	"aiperf/internal/base/jsontext"
 	"aiperf/internal/measure/record"
 )
 

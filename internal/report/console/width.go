@@ -1,12 +1,13 @@
 package console
 
 import (
-	"aiperf/internal/report/termdraw"
 	"io"
 	"strings"
 	"unicode"
 
 	"golang.org/x/text/width"
+
+	"aiperf/internal/report/termdraw"
 )
 
 // columnsOf returns the number of terminal columns of a text: two for wide characters, none for combining marks.

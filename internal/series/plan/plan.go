@@ -21,6 +21,7 @@ import (
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/series/gate"
 )
 
@@ -83,7 +84,7 @@ type session struct {
 	rotated sync.Once         // for moving the results of the previous run away
 	clear   func() error      // removes the files of an earlier series, once; nil = nothing to remove
 	observe pipeline.Observer // receives every row; nil = not needed
-	watch   run.Watcher       // follows the requests and may end a run; nil = not needed
+	watch   watch.Watcher     // follows the requests and may end a run; nil = not needed
 }
 
 func (i *session) do() (status int, err error) {

@@ -1,10 +1,11 @@
 package tokenizer
 
 import (
-	"aiperf/internal/text/jinja"
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"aiperf/internal/text/jinja"
 )
 
 // template is a chat template with its name; "default" if the files give none.

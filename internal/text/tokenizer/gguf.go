@@ -1,7 +1,6 @@
 package tokenizer
 
 import (
-	"aiperf/internal/text/tokenizer/model"
 	"bufio"
 	"encoding/binary"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"os"
 
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/text/tokenizer/model"
 	"aiperf/internal/text/tokenizer/scanner"
 	"aiperf/internal/text/tokenizer/spm"
 )

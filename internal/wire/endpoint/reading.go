@@ -1,8 +1,6 @@
 package endpoint
 
-import (
-	"aiperf/internal/measure/record"
-)
+import "aiperf/internal/measure/record"
 
 // Reading decodes one answer, each message exactly once. It may begin while messages arrive (first content, failures of a stream) and continue
 // between two turns (history). It ends when records become rows. Messages that nobody needs are not decoded. Only one goroutine at a time may use it.

@@ -1,8 +1,6 @@
 package transport
 
-import (
-	"testing"
-)
+import "testing"
 
 // TestConformanceOfURLs: section 16.3 of the corpus, rows U01 to U13; U14 needs a whole run (package run).
 func TestConformanceOfURLs(t *testing.T) {

@@ -11,9 +11,7 @@
 // Bytes are stamped with the kernel's receive timestamp where there is one (Linux), otherwise with the instant at which the read returned.
 package transport
 
-import (
-	"time"
-)
+import "time"
 
 // Reuse is the strategy that chooses the connection of a request (--connection-reuse-strategy).
 type Reuse string

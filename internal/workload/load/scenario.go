@@ -8,9 +8,7 @@
 // The rules are those of the contract's chapter on timing; numbers such as "6.2" in comments are its sections.
 package load
 
-import (
-	"time"
-)
+import "time"
 
 // Scenario describes a whole run: its phases in order and their common settings. It is resolved: all command-line defaults are filled in.
 type Scenario struct {

@@ -2,7 +2,6 @@ package livefile
 
 import (
 	"errors"
-	"github.com/google/go-cmp/cmp"
 	"io/fs"
 	"math"
 	"os"
@@ -11,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/liveview"

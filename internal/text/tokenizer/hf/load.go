@@ -3,10 +3,10 @@
 package hf
 
 import (
-	"aiperf/internal/base/budget"
 	"encoding/json"
 	"fmt"
 
+	"aiperf/internal/base/budget"
 	"aiperf/internal/text/tokenizer/addedtokens"
 	"aiperf/internal/text/tokenizer/model"
 	"aiperf/internal/text/tokenizer/normalizer"

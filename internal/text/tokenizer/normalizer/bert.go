@@ -1,12 +1,12 @@
 package normalizer
 
 import (
-	"aiperf/internal/base/budget"
 	"strings"
 
-	cc "aiperf/internal/text/tokenizer/charclass"
-
 	"golang.org/x/text/unicode/norm"
+
+	"aiperf/internal/base/budget"
+	cc "aiperf/internal/text/tokenizer/charclass"
 )
 
 // Bert is the normaliser of BERT. It applies each step whose flag is set, in this order.

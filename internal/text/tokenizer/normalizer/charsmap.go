@@ -1,13 +1,14 @@
 package normalizer
 
 import (
-	"aiperf/internal/base/budget"
 	"encoding/binary"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/rivo/uniseg"
+
+	"aiperf/internal/base/budget"
 )
 
 // Charsmap is the character map in SentencePiece models: a double-array trie from byte sequences to offsets in a list of zero-terminated

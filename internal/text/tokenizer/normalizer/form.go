@@ -5,9 +5,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	cc "aiperf/internal/text/tokenizer/charclass"
-
 	"golang.org/x/text/unicode/norm"
+
+	cc "aiperf/internal/text/tokenizer/charclass"
 )
 
 // The Unicode normal forms.

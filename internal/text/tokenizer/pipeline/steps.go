@@ -1,10 +1,10 @@
 package pipeline
 
 import (
-	"aiperf/internal/base/budget"
 	"strings"
 	"unicode/utf8"
 
+	"aiperf/internal/base/budget"
 	"aiperf/internal/text/tokenizer/model"
 	"aiperf/internal/text/tokenizer/normalizer"
 	"aiperf/internal/text/tokenizer/utf8repair"

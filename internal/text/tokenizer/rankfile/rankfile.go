@@ -9,9 +9,9 @@ import (
 	"fmt"
 	"strconv"
 
-	"aiperf/internal/text/tokenizer/model"
-
 	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/text/tokenizer/model"
 )
 
 // maxRank is larger than every rank in use (a few hundred thousand). It limits the memory that a hostile file can request.

@@ -1,9 +1,9 @@
 package spm
 
 import (
-	"aiperf/internal/base/budget"
 	"strings"
 
+	"aiperf/internal/base/budget"
 	"aiperf/internal/text/tokenizer/addedtokens"
 	"aiperf/internal/text/tokenizer/model"
 	"aiperf/internal/text/tokenizer/normalizer"

@@ -2,11 +2,12 @@
 package spm
 
 import (
-	"aiperf/internal/text/tokenizer/model"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+
+	"aiperf/internal/text/tokenizer/model"
 )
 
 // Kind is the purpose of a piece.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/workload/dataset"
-
 	"github.com/parquet-go/parquet-go"
+
+	"aiperf/internal/workload/dataset"
 )
 
 // named writes a file with a name.

@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"math"
-	"strings"
-
 	_ "image/gif" // formats of images in data sets
 	_ "image/jpeg"
 	_ "image/png"
+	"math"
+	"strings"
 
 	_ "golang.org/x/image/bmp"
 	_ "golang.org/x/image/tiff"

@@ -1,8 +1,6 @@
 package public
 
-import (
-	"aiperf/internal/base/jsontext"
-)
+import "aiperf/internal/base/jsontext"
 
 // AnyAgents is the set of recorded agents whose repository the user names.
 const AnyAgents = "weka_hf"

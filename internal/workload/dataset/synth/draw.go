@@ -1,8 +1,6 @@
 package synth
 
-import (
-	"aiperf/internal/base/rng"
-)
+import "aiperf/internal/base/rng"
 
 // draw draws all conversations below until that were not drawn yet. The caller holds mu or is the only user.
 func (s *Dataset) draw(until int) {

@@ -1,11 +1,11 @@
 package trace
 
 import (
-	"aiperf/internal/workload/conversation"
 	"fmt"
 	"strings"
 	"testing"
 
+	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
 )

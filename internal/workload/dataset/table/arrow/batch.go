@@ -7,10 +7,9 @@ import (
 	"io"
 	"math"
 
+	flatbuffers "github.com/google/flatbuffers/go"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
-
-	flatbuffers "github.com/google/flatbuffers/go"
 )
 
 // Limits for the numbers stated in a batch.

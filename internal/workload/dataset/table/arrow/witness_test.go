@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"aiperf/internal/base/testhome"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
@@ -21,6 +19,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/float16"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"aiperf/internal/base/testhome"
 )
 
 // The library of the Arrow project writes the files of these tests and reads them as the second witness.

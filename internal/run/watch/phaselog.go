@@ -1,4 +1,4 @@
-package run
+package watch
 
 import (
 	"log/slog"
@@ -10,25 +10,25 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// phaseLog is the component that logs when the clock of a phase starts, and the statistics of a finished phase.
-type phaseLog struct {
+// PhaseLog is the component that logs when the clock of a phase starts, and the statistics of a finished phase.
+type PhaseLog struct {
 	component.Passive
-	log *slog.Logger
+	Log *slog.Logger
 }
 
 // PhaseStart implements component.
-func (l phaseLog) PhaseStart(p *load.PhaseInfo) {
-	l.log.Info("phase begins", "phase", p.Name, "mode", string(p.Mode))
+func (l PhaseLog) PhaseStart(p *load.PhaseInfo) {
+	l.Log.Info("phase begins", "phase", p.Name, "mode", string(p.Mode))
 }
 
 // PhaseEnd implements component.
-func (l phaseLog) PhaseEnd(f *load.PhaseStats) {
-	l.log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
+func (l PhaseLog) PhaseEnd(f *load.PhaseStats) {
+	l.Log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
 		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
 }
 
-// logDataset logs the size and origin of the dataset.
-func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
+// LogDataset logs the size and origin of the dataset.
+func LogDataset(log *slog.Logger, path string, data dataset.Dataset) {
 	f := data.Info()
 	if _, grows := data.(dataset.OpenEnded); grows {
 		log.Info("dataset", "type", f.Type, "path", path, "conversations", "read as they are needed")
@@ -37,8 +37,8 @@ func logDataset(log *slog.Logger, path string, data dataset.Dataset) {
 	log.Info("dataset", "type", f.Type, "path", path, "conversations", dataset.All(data), "turns", f.Turns)
 }
 
-// logVerdict logs how the run ended.
-func logVerdict(log *slog.Logger, run *metric.Run) {
+// LogVerdict logs how the run ended.
+func LogVerdict(log *slog.Logger, run *metric.Run) {
 	s := run.Profiling
 	about := []any{"valid", s.Valid, "failed", s.Failed, "cut", s.Cut, "seconds", run.End.Sub(run.Start).Round(time.Millisecond).Seconds()}
 	if run.IncompleteReason != "" {

@@ -1,4 +1,4 @@
-package run
+package watch
 
 import (
 	"encoding/json"
@@ -54,8 +54,8 @@ func TestSteering(t *testing.T) {
 		}
 		cfg.Phases = []config.Phase{{Name: "warmup", Kind: config.KindWarmup}, p}
 		dir, of := t.TempDir(), &moved{}
-		s := newAdaptiveComponent(cfg, "id", artifact.Layout{Dir: dir}, nil, func(string, ...any) {})
-		s.load = of
+		s := NewAdaptiveLoad(cfg, "id", artifact.Layout{Dir: dir}, nil, func(string, ...any) {})
+		s.Load = of
 		if n := s.phases[1].of.ProfilingIndex; n != 0 {
 			t.Errorf("the index among the measured phases is %d", n)
 		}

@@ -1,14 +1,14 @@
 //go:build unix
 
-package run
+package watch
 
 import (
 	"syscall"
 	"time"
 )
 
-// processCPU returns the CPU time of the process so far; 0 if the system does not report it.
-func processCPU() time.Duration {
+// ProcessCPU returns the CPU time of the process so far; 0 if the system does not report it.
+func ProcessCPU() time.Duration {
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &ru) != nil {
 		return 0

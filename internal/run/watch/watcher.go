@@ -1,4 +1,4 @@
-package run
+package watch
 
 import (
 	"context"
@@ -22,28 +22,29 @@ type Watcher interface {
 	Look(start int64, after time.Duration) (enough bool)
 }
 
-// watchableLoad is the part of the load that a watcher needs.
-type watchableLoad interface {
+// WatchedLoad is the part of the load that a watcher needs.
+type WatchedLoad interface {
 	Snapshot() load.Snapshot
 	Finish()
 }
 
-// watcherComponent is the component that calls Look at the requested times and ends the load when Look returns true.
-type watcherComponent struct {
+// lookTimer is the component that calls Look at the requested times and ends the load when Look returns true.
+type lookTimer struct {
 	component.Passive
 	watcher Watcher // nil = no watcher
-	load    watchableLoad
+	load    WatchedLoad
 	once    sync.Once
 	stop    chan struct{}
 	done    sync.WaitGroup
 }
 
-func newWatcherComponent(w Watcher, of watchableLoad) *watcherComponent {
-	return &watcherComponent{watcher: w, load: of, stop: make(chan struct{})}
+// NewLookTimer returns the component that calls Look of a watcher at the times that the watcher asks for, and ends the load when Look returns true. w may be nil.
+func NewLookTimer(w Watcher, of WatchedLoad) component.Component {
+	return &lookTimer{watcher: w, load: of, stop: make(chan struct{})}
 }
 
 // PhaseStart implements component.
-func (l *watcherComponent) PhaseStart(p *load.PhaseInfo) {
+func (l *lookTimer) PhaseStart(p *load.PhaseInfo) {
 	if l.watcher != nil && !p.Warmup {
 		l.once.Do(func() {
 			started := l.load.Snapshot().Started
@@ -53,13 +54,13 @@ func (l *watcherComponent) PhaseStart(p *load.PhaseInfo) {
 }
 
 // Stop implements component.
-func (l *watcherComponent) Stop(context.Context) error {
+func (l *lookTimer) Stop(context.Context) error {
 	close(l.stop)
 	l.done.Wait()
 	return nil
 }
 
-func (l *watcherComponent) run(started int64) {
+func (l *lookTimer) run(started int64) {
 	for _, after := range l.watcher.Looks() {
 		timer := time.NewTimer(after - time.Duration(clock.Now()-started))
 		select {

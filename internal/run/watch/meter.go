@@ -1,4 +1,4 @@
-package run
+package watch
 
 import (
 	"context"
@@ -12,16 +12,16 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// meter measures the resources that the client itself uses, from the start of the first profiling phase to the end of the last: CPU time, pauses of
+// Meter measures the resources that the client itself uses, from the start of the first profiling phase to the end of the last: CPU time, pauses of
 // the garbage collector, stops of the process and waits of its threads.
-type meter struct {
-	check func() // called every 2 ms while requests are in flight; may be nil
-	cores int
-	heart *clock.Heartbeat
+type Meter struct {
+	Check     func() // called every 2 ms while requests are in flight; may be nil
+	cores     int
+	Heartbeat *clock.Heartbeat
 
 	mu    sync.Mutex
 	begun *clientSample
-	used  usage
+	used  Usage
 }
 
 // clientSample is what the system reports at one instant.
@@ -32,21 +32,21 @@ type clientSample struct {
 }
 
 func sampleClient() *clientSample {
-	return &clientSample{at: clock.Now(), cpu: processCPU(), pauses: readPauses()}
+	return &clientSample{at: clock.Now(), cpu: ProcessCPU(), pauses: readPauses()}
 }
 
 // pauseMetric is the runtime's histogram of stop-the-world pauses of the garbage collector, in seconds.
 const pauseMetric = "/sched/pauses/total/gc:seconds"
 
 // Start implements component: it starts the heartbeat.
-func (m *meter) Start(context.Context) error {
+func (m *Meter) Start(context.Context) error {
 	clock.RequestShortTimeslices()
-	m.cores, m.heart = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.check)
+	m.cores, m.Heartbeat = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.Check)
 	return nil
 }
 
 // PhaseStart implements component. The measurement begins with the first profiling phase: the warm-up does not affect the verdict.
-func (m *meter) PhaseStart(p *load.PhaseInfo) {
+func (m *Meter) PhaseStart(p *load.PhaseInfo) {
 	if p.Warmup {
 		return
 	}
@@ -54,12 +54,12 @@ func (m *meter) PhaseStart(p *load.PhaseInfo) {
 	defer m.mu.Unlock()
 	if m.begun == nil {
 		m.begun = sampleClient()
-		m.heart.Mark()
+		m.Heartbeat.Mark()
 	}
 }
 
 // PhaseEnd implements component.
-func (m *meter) PhaseEnd(f *load.PhaseStats) {
+func (m *Meter) PhaseEnd(f *load.PhaseStats) {
 	if f.Info.Warmup {
 		return
 	}
@@ -69,25 +69,25 @@ func (m *meter) PhaseEnd(f *load.PhaseStats) {
 		return
 	}
 	now := sampleClient()
-	m.used = usage{Wall: time.Duration(now.at - m.begun.at), CPU: now.cpu - m.begun.cpu, Cores: m.cores, Stalls: m.heart.Stalls()}
+	m.used = Usage{Wall: time.Duration(now.at - m.begun.at), CPU: now.cpu - m.begun.cpu, Cores: m.cores, Stalls: m.Heartbeat.Stalls()}
 	m.used.MaxPause, m.used.TotalPause = pauses(m.begun.pauses, now.pauses)
 }
 
 // Stop implements component.
-func (m *meter) Stop(context.Context) error {
-	m.heart.Stop()
+func (m *Meter) Stop(context.Context) error {
+	m.Heartbeat.Stop()
 	return nil
 }
 
-// usage returns the resources that the completed profiling phases used.
-func (m *meter) usage() usage {
+// Usage returns the resources that the completed profiling phases used.
+func (m *Meter) Usage() Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.used
 }
 
-// usage is the result of a meter.
-type usage struct {
+// Usage is the result of a meter.
+type Usage struct {
 	Wall  time.Duration
 	CPU   time.Duration // user and system time of all threads
 	Cores int           // cores that the process may use
@@ -97,7 +97,7 @@ type usage struct {
 }
 
 // share returns the part of the available cores that the process used, 0 to 1.
-func (u usage) share() float64 {
+func (u Usage) share() float64 {
 	if u.Wall <= 0 || u.Cores == 0 {
 		return 0
 	}
@@ -133,8 +133,8 @@ func pauses(before, after *metrics.Float64Histogram) (longest, total time.Durati
 	return longest, total
 }
 
-// memoryInUse returns the memory that the process has from the system, in bytes; 0 = unknown.
-func memoryInUse() int64 {
+// MemoryInUse returns the memory that the process has from the system, in bytes; 0 = unknown.
+func MemoryInUse() int64 {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Kind() == metrics.KindUint64 {
 		return int64(sample[0].Value.Uint64())

@@ -1,4 +1,4 @@
-package run
+package watch
 
 import (
 	"math"
@@ -13,8 +13,8 @@ import (
 // pipelineQueue is the largest number of finished records that wait in memory.
 const pipelineQueue = 1024
 
-// clientStats collects the client's measurements of itself during the profiling phases.
-func clientStats(run *metric.Run, phases []*load.PhaseStats, used usage, client *transport.Client, results *results.Assembly) metric.ClientStats {
+// ClientStats collects the client's measurements of itself during the profiling phases.
+func ClientStats(run *metric.Run, phases []*load.PhaseStats, used Usage, client *transport.Client, results *results.Assembly) metric.ClientStats {
 	s := run.Profiling
 	backlog, spilled := results.Backlog()
 	e := metric.ClientStats{

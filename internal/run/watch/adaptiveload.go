@@ -1,4 +1,4 @@
-package run
+package watch
 
 import (
 	"context"
@@ -19,17 +19,17 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// movableLoad is a load whose phases can be changed and ended while they run. The load generator implements it.
-type movableLoad interface {
+// MovableLoad is a load whose phases can be changed and ended while they run. The load generator implements it.
+type MovableLoad interface {
 	Move(index int, to float64)
 	End(index int)
 	Snapshots() []load.Snapshot
 }
 
-// adaptiveComponent is the component that adjusts the load of adaptive phases to the results of their requests. It also observes the requests.
-type adaptiveComponent struct {
+// AdaptiveLoad is the component that adjusts the load of adaptive phases to the results of their requests. It also observes the requests.
+type AdaptiveLoad struct {
 	component.Passive
-	load    movableLoad // set before the load begins
+	Load    MovableLoad // set before the load begins
 	layout  artifact.Layout
 	secrets *redact.Secrets
 	log     func(text string, about ...any)
@@ -54,15 +54,15 @@ type adaptivePhase struct {
 	window  adaptive.Window
 }
 
-// newAdaptiveComponent makes the component for the adaptive phases of a run; nil if the run has none.
-func newAdaptiveComponent(cfg *config.Benchmark, id string, layout artifact.Layout, secrets *redact.Secrets, log func(string, ...any)) *adaptiveComponent {
-	s := &adaptiveComponent{layout: layout, secrets: secrets, log: log, phases: map[int]*adaptivePhase{}}
+// NewAdaptiveLoad makes the component for the adaptive phases of a run; nil if the run has none.
+func NewAdaptiveLoad(cfg *config.Benchmark, id string, layout artifact.Layout, secrets *redact.Secrets, log func(string, ...any)) *AdaptiveLoad {
+	s := &AdaptiveLoad{layout: layout, secrets: secrets, log: log, phases: map[int]*adaptivePhase{}}
 	measured := 0
 	for i := range cfg.Phases {
 		p := &cfg.Phases[i]
 		if p.AdaptiveScale {
 			one := &adaptivePhase{stop: make(chan struct{})}
-			one.settings, one.every = adaptiveSettings(p)
+			one.settings, one.every = AdaptiveSettings(p)
 			one.of = adaptive.Origin{BenchmarkID: id, Phase: p.Name, Kind: string(p.Kind), Index: i, ProfilingIndex: measured}
 			if load.Quantity(one.settings.Variable) == load.UserCount {
 				one.of.Users = func() int { return s.users(i) }
@@ -79,8 +79,8 @@ func newAdaptiveComponent(cfg *config.Benchmark, id string, layout artifact.Layo
 	return s
 }
 
-// adaptiveSettings returns the settings of the search of an adaptive phase, and the length of the windows that it judges.
-func adaptiveSettings(p *config.Phase) (settings adaptive.Settings, window time.Duration) {
+// AdaptiveSettings returns the settings of the search of an adaptive phase, and the length of the windows that it judges.
+func AdaptiveSettings(p *config.Phase) (settings adaptive.Settings, window time.Duration) {
 	a := p.Adaptive()
 	return adaptive.Settings{
 		Variable: a.Variable, Whole: a.Whole(), Min: a.Min, Max: a.Max, Conditions: rules.Conditions(p), Policy: a.Policy, BaseStep: a.BaseStep,
@@ -88,8 +88,8 @@ func adaptiveSettings(p *config.Phase) (settings adaptive.Settings, window time.
 	}, a.Window.Duration()
 }
 
-// observers returns the component as a list of observers; the list of a nil component is empty.
-func (s *adaptiveComponent) observers() []pipeline.Observer {
+// Observers returns the component as a list of observers; the list of a nil component is empty.
+func (s *AdaptiveLoad) Observers() []pipeline.Observer {
 	if s == nil {
 		return nil
 	}
@@ -97,8 +97,8 @@ func (s *adaptiveComponent) observers() []pipeline.Observer {
 }
 
 // users returns the number of users of a phase that have begun and not yet finished.
-func (s *adaptiveComponent) users(index int) int {
-	for _, one := range s.load.Snapshots() {
+func (s *AdaptiveLoad) users(index int) int {
+	for _, one := range s.Load.Snapshots() {
 		if one.Info.Index == index {
 			return int(one.Sessions - one.Finished - one.Cut)
 		}
@@ -107,8 +107,8 @@ func (s *adaptiveComponent) users(index int) int {
 }
 
 // sending reports whether a phase still sends requests.
-func (s *adaptiveComponent) sending(index int) bool {
-	for _, one := range s.load.Snapshots() {
+func (s *AdaptiveLoad) sending(index int) bool {
+	for _, one := range s.Load.Snapshots() {
 		if one.Info.Index == index {
 			return one.SentAll == 0
 		}
@@ -117,7 +117,7 @@ func (s *adaptiveComponent) sending(index int) bool {
 }
 
 // Observe implements pipeline.Observer.
-func (s *adaptiveComponent) Observe(row *metric.Row) {
+func (s *AdaptiveLoad) Observe(row *metric.Row) {
 	if one := s.phases[row.Meta.PhaseIndex]; one != nil {
 		one.add(row)
 	}
@@ -157,7 +157,7 @@ func (p *adaptivePhase) add(row *metric.Row) {
 }
 
 // PhaseStart implements component.
-func (s *adaptiveComponent) PhaseStart(p *load.PhaseInfo) {
+func (s *AdaptiveLoad) PhaseStart(p *load.PhaseInfo) {
 	one := s.phases[p.Index]
 	if one == nil {
 		return
@@ -179,7 +179,7 @@ func (s *adaptiveComponent) PhaseStart(p *load.PhaseInfo) {
 }
 
 // writeEvent writes an event to the files of the phase.
-func (s *adaptiveComponent) writeEvent(p *adaptivePhase, e *adaptive.Event) {
+func (s *AdaptiveLoad) writeEvent(p *adaptivePhase, e *adaptive.Event) {
 	s.log("adaptive load", "phase", p.of.Phase, "event", e.Name, p.settings.Variable, e.Now(), "reason", e.Reason)
 	line, err := e.JSON(&p.of)
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *adaptiveComponent) writeEvent(p *adaptivePhase, e *adaptive.Event) {
 
 // assessWindows judges the windows of a phase, one after the other. No window is shorter than the configured length, and the time to sustain a load consists
 // of whole windows.
-func (s *adaptiveComponent) assessWindows(p *adaptivePhase) {
+func (s *AdaptiveLoad) assessWindows(p *adaptivePhase) {
 	timer := time.NewTimer(p.every)
 	defer timer.Stop()
 	for {
@@ -208,7 +208,7 @@ func (s *adaptiveComponent) assessWindows(p *adaptivePhase) {
 }
 
 // assess judges the window that ends now and changes the load. done is true when the search is over.
-func (s *adaptiveComponent) assess(p *adaptivePhase) (done bool) {
+func (s *AdaptiveLoad) assess(p *adaptivePhase) (done bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	w := p.window
@@ -218,15 +218,15 @@ func (s *adaptiveComponent) assess(p *adaptivePhase) (done bool) {
 	p.control.Assess(&w)
 	switch now := p.control.Value(); {
 	case p.control.Done():
-		s.load.End(p.of.Index)
+		s.Load.End(p.of.Index)
 	case now != before:
-		s.load.Move(p.of.Index, now)
+		s.Load.Move(p.of.Index, now)
 	}
 	return p.control.Done()
 }
 
 // PhaseEnd implements component.
-func (s *adaptiveComponent) PhaseEnd(f *load.PhaseStats) {
+func (s *AdaptiveLoad) PhaseEnd(f *load.PhaseStats) {
 	one := s.phases[f.Info.Index]
 	if one == nil {
 		return
@@ -240,7 +240,7 @@ func (s *adaptiveComponent) PhaseEnd(f *load.PhaseStats) {
 }
 
 // end completes the files of a phase.
-func (s *adaptiveComponent) end(p *adaptivePhase, reason string) {
+func (s *AdaptiveLoad) end(p *adaptivePhase, reason string) {
 	p.mu.Lock()
 	c := p.control
 	p.mu.Unlock()
@@ -260,14 +260,14 @@ func (s *adaptiveComponent) end(p *adaptivePhase, reason string) {
 	s.failed(errors.Join(err, p.events.Close()))
 }
 
-func (s *adaptiveComponent) failed(err error) {
+func (s *AdaptiveLoad) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.err = errors.Join(s.err, err)
 }
 
 // Stop implements component.
-func (s *adaptiveComponent) Stop(context.Context) error {
+func (s *AdaptiveLoad) Stop(context.Context) error {
 	for _, one := range s.phases {
 		s.end(one, adaptive.PhaseCut)
 	}

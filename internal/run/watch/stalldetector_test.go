@@ -1,4 +1,4 @@
-package run
+package watch
 
 import (
 	"testing"
@@ -8,10 +8,10 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// arrive reports one event per interval of so many ms in a span to a stallDetector.
-func arrive(p *stallDetector, base, from, to, every int64) {
+// arrive reports one event per interval of so many ms in a span to a StallDetector.
+func arrive(p *StallDetector, base, from, to, every int64) {
 	for at := from; at < to; at += every {
-		p.received(base + at*1e6)
+		p.Received(base + at*1e6)
 	}
 }
 
@@ -20,28 +20,28 @@ func arrive(p *stallDetector, base, from, to, every int64) {
 func TestSilence(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		play    func(p *stallDetector, base int64)
+		play    func(p *StallDetector, base int64)
 		blind   int64 // ms
 		silence time.Duration
 	}{
-		{"steady", func(p *stallDetector, b int64) { arrive(p, b, 0, 5000, 10) }, 0, 0},
-		{"stands still", func(p *stallDetector, b int64) { arrive(p, b, 0, 2000, 10); arrive(p, b, 4200, 6000, 10) }, 0, 2210 * time.Millisecond},
-		{"not long enough", func(p *stallDetector, b int64) { arrive(p, b, 0, 2000, 10); arrive(p, b, 2900, 6000, 10) }, 0, 0},
-		{"always slow", func(p *stallDetector, b int64) { arrive(p, b, 0, 20_000, 1000) }, 0, 0},
-		{"few events, one long wait", func(p *stallDetector, b int64) { arrive(p, b, 0, 200, 100); arrive(p, b, 3000, 3200, 100) }, 0, 2900 * time.Millisecond},
-		{"long prefill", func(p *stallDetector, b int64) {
+		{"steady", func(p *StallDetector, b int64) { arrive(p, b, 0, 5000, 10) }, 0, 0},
+		{"stands still", func(p *StallDetector, b int64) { arrive(p, b, 0, 2000, 10); arrive(p, b, 4200, 6000, 10) }, 0, 2210 * time.Millisecond},
+		{"not long enough", func(p *StallDetector, b int64) { arrive(p, b, 0, 2000, 10); arrive(p, b, 2900, 6000, 10) }, 0, 0},
+		{"always slow", func(p *StallDetector, b int64) { arrive(p, b, 0, 20_000, 1000) }, 0, 0},
+		{"few events, one long wait", func(p *StallDetector, b int64) { arrive(p, b, 0, 200, 100); arrive(p, b, 3000, 3200, 100) }, 0, 2900 * time.Millisecond},
+		{"long prefill", func(p *StallDetector, b int64) {
 			for i := range int64(5) {
-				p.firstWait(1500e6)
+				p.FirstWait(1500e6)
 				arrive(p, b, 3000*i+1500, 3000*i+3000, 10)
 			}
 		}, 0, 0},
-		{"the client did not look", func(p *stallDetector, b int64) { arrive(p, b, 0, 2000, 10); arrive(p, b, 4200, 6000, 10) }, 2000, 0},
+		{"the client did not look", func(p *StallDetector, b int64) { arrive(p, b, 0, 2000, 10); arrive(p, b, 4200, 6000, 10) }, 2000, 0},
 	} {
-		p := &stallDetector{notReading: func(int64, int64) int64 { return c.blind * 1e6 }}
+		p := &StallDetector{NotReading: func(int64, int64) int64 { return c.blind * 1e6 }}
 		p.Enter()
 		base := p.last.Load() + 1
 		c.play(p, base)
-		list := p.silences()
+		list := p.Silences()
 		var got time.Duration
 		if len(list) > 0 {
 			got = time.Duration(list[0].To - list[0].From)
@@ -54,40 +54,40 @@ func TestSilence(t *testing.T) {
 
 // TestSilenceNow: it is seen while it goes on, and only while somebody waits.
 func TestSilenceNow(t *testing.T) {
-	var p stallDetector
+	var p StallDetector
 	p.Enter()
 	base := p.last.Load() + 1
 	arrive(&p, base, 0, 2000, 10)
 	last := p.last.Load()
 	for after, want := range map[int64]bool{900e6: false, 1250e6: true} {
-		if got := p.current(last+after) != (metric.ServerSilence{}); got != want {
+		if got := p.Current(last+after) != (metric.ServerSilence{}); got != want {
 			t.Errorf("%v after the last event: %v", time.Duration(after), got)
 		}
 	}
 	p.Leave()
-	if p.current(last+3e9) != (metric.ServerSilence{}) {
+	if p.Current(last+3e9) != (metric.ServerSilence{}) {
 		t.Error("nobody waits")
 	}
-	p.reset()
-	if len(p.silences()) != 0 {
+	p.Reset()
+	if len(p.Silences()) != 0 {
 		t.Error("a silence of the warm-up")
 	}
 }
 
 // TestSilenceUntilGivenUp: requests that are given up after a long wait tell of it, too; time without requests does not count.
 func TestSilenceUntilGivenUp(t *testing.T) {
-	var p stallDetector
+	var p StallDetector
 	p.Enter()
 	p.last.Store(clock.Now() - 3e9)
 	p.Leave()
-	if list := p.silences(); len(list) != 1 || list[0].To-list[0].From < 3e9 {
+	if list := p.Silences(); len(list) != 1 || list[0].To-list[0].From < 3e9 {
 		t.Errorf("%v", list)
 	}
-	p.reset()
+	p.Reset()
 	p.last.Store(clock.Now() - 3e9)
 	p.Enter()
-	p.received(clock.Now())
-	if list := p.silences(); len(list) != 0 {
+	p.Received(clock.Now())
+	if list := p.Silences(); len(list) != 0 {
 		t.Errorf("nobody waited: %v", list)
 	}
 }

@@ -1,4 +1,5 @@
-package run
+// Package watch observes a run while it sends: stalls of the servers, the resources of the client, the phases, and the searches of adaptive phases.
+package watch
 
 import (
 	"math/bits"
@@ -17,14 +18,14 @@ const (
 	usualFirst   = 2           // multiple of the usual wait for the first event: a long prefill is not a stall
 )
 
-// stallDetector detects times in which no server sends anything although requests wait. An event is any data that arrives for any request. It is
+// StallDetector detects times in which no server sends anything although requests wait. An event is any data that arrives for any request. It is
 // called for every event while data are read, so it takes no locks there and only counts. Gaps of a second or more are rare and stored.
-type stallDetector struct {
+type StallDetector struct {
 	last       atomic.Int64 // instant of the last event, or from which requests waited again
 	waiting    atomic.Int64 // requests in flight
 	gaps       [64 << gapBits]atomic.Uint32
 	firsts     [64 << gapBits]atomic.Uint32
-	notReading func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
+	NotReading func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
 
 	mu   sync.Mutex
 	long []metric.ServerSilence // gaps of a second or more, monotonic ns
@@ -50,8 +51,8 @@ func gapEnd(bucket int) int64 {
 	return (int64(bucket&(1<<gapBits-1)|1<<gapBits)+1)<<lead - 1
 }
 
-// reset resets the detector at the start of the measured phases.
-func (p *stallDetector) reset() {
+// Reset resets the detector at the start of the measured phases.
+func (p *StallDetector) Reset() {
 	for i := range p.gaps {
 		p.gaps[i].Store(0)
 		p.firsts[i].Store(0)
@@ -62,14 +63,14 @@ func (p *stallDetector) reset() {
 }
 
 // Enter is called when a request is sent.
-func (p *stallDetector) Enter() {
+func (p *StallDetector) Enter() {
 	if p.waiting.Add(1) == 1 {
 		p.raise(clock.Now())
 	}
 }
 
 // Leave is called when a request is over, successful or not.
-func (p *stallDetector) Leave() {
+func (p *StallDetector) Leave() {
 	if p.waiting.Add(-1) > 0 {
 		return
 	}
@@ -79,7 +80,7 @@ func (p *stallDetector) Leave() {
 }
 
 // raise moves the last event forward, never back. It returns the previous event, or 0 if nothing changed.
-func (p *stallDetector) raise(at int64) int64 {
+func (p *StallDetector) raise(at int64) int64 {
 	for {
 		old := p.last.Load()
 		if at <= old {
@@ -91,8 +92,8 @@ func (p *stallDetector) raise(at int64) int64 {
 	}
 }
 
-// received is called when data arrive.
-func (p *stallDetector) received(at int64) {
+// Received is called when data arrive.
+func (p *StallDetector) Received(at int64) {
 	old := p.raise(at)
 	if old == 0 {
 		return
@@ -104,10 +105,10 @@ func (p *stallDetector) received(at int64) {
 	}
 }
 
-// firstWait is called with the time that a request waited for its first event.
-func (p *stallDetector) firstWait(ns int64) { p.firsts[gapBucket(ns)].Add(1) }
+// FirstWait is called with the time that a request waited for its first event.
+func (p *StallDetector) FirstWait(ns int64) { p.firsts[gapBucket(ns)].Add(1) }
 
-func (p *stallDetector) addLong(from, to, waiting int64) {
+func (p *StallDetector) addLong(from, to, waiting int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	const most = 1000 // more do not change the picture
@@ -118,7 +119,7 @@ func (p *stallDetector) addLong(from, to, waiting int64) {
 
 // limit returns the shortest silence that counts as a stall, from the other gaps and the waits for first events. A finished silence is itself a gap:
 // bucket is its bucket, which is counted once less. -1 = the silence continues.
-func (p *stallDetector) limit(bucket int) time.Duration {
+func (p *StallDetector) limit(bucket int) time.Duration {
 	usual := usualGaps * quantile(p.gaps[:], 0.99, bucket)
 	return max(leastSilence, time.Duration(usual), time.Duration(usualFirst*quantile(p.firsts[:], 0.5, -1)))
 }
@@ -148,16 +149,16 @@ func quantile(buckets []atomic.Uint32, q float64, without int) int64 {
 }
 
 // isStall reports whether a silence was a stall of the servers: long enough, and not because the client was not reading. bucket is that of limit.
-func (p *stallDetector) isStall(s metric.ServerSilence, bucket int) bool {
+func (p *StallDetector) isStall(s metric.ServerSilence, bucket int) bool {
 	length := s.To - s.From
-	if p.notReading != nil {
-		length -= p.notReading(s.From, s.To)
+	if p.NotReading != nil {
+		length -= p.NotReading(s.From, s.To)
 	}
 	return length >= int64(p.limit(bucket))
 }
 
-// current returns the stall that continues at an instant; zero = none.
-func (p *stallDetector) current(at int64) metric.ServerSilence {
+// Current returns the stall that continues at an instant; zero = none.
+func (p *StallDetector) Current(at int64) metric.ServerSilence {
 	s := metric.ServerSilence{From: p.last.Load(), To: at, Waiting: p.waiting.Load()}
 	if s.Waiting == 0 || s.From == 0 || at-s.From < int64(leastSilence) || !p.isStall(s, -1) {
 		return metric.ServerSilence{}
@@ -165,8 +166,8 @@ func (p *stallDetector) current(at int64) metric.ServerSilence {
 	return s
 }
 
-// silences returns the finished stalls so far, as instants of the wall clock.
-func (p *stallDetector) silences() (list []metric.ServerSilence) {
+// Silences returns the finished stalls so far, as instants of the wall clock.
+func (p *StallDetector) Silences() (list []metric.ServerSilence) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.long {
