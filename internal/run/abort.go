@@ -96,7 +96,7 @@ func (a *serverQuestions) checkReachable(ctx context.Context) error {
 
 // get requests a path from the server with the index url.
 func (a *serverQuestions) get(ctx context.Context, url int, path string) (body []byte, why *record.Error) {
-	rec, err := a.executor.roundTrip(ctx, a.over, url, &endpoint.Request{Method: http.MethodGet, Path: path})
+	rec, err := a.executor.RoundTrip(ctx, a.over, url, &endpoint.Request{Method: http.MethodGet, Path: path})
 	if err != nil {
 		return nil, nil
 	}

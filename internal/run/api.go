@@ -137,7 +137,7 @@ func withoutKey(shown []byte) (json.RawMessage, error) {
 // begin gives the API the resources of the run to report on. It does nothing on a nil state.
 func (t *apiState) begin(o *runResources) {
 	if t != nil {
-		name := o.executor.workerName()
+		name := o.executor.WorkerName()
 		t.worker.Store(&name)
 		t.load.Store(o.load)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/exec"
 	"aiperf/internal/run/message"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
@@ -20,7 +21,7 @@ const hookLimit = 30 * time.Second
 // hooks sends the requests to servers that come before and after the load (transport, section 13.2). They are not part of any result. They have their
 // own connections and use no proxy.
 type hooks struct {
-	executor *executor
+	executor *exec.Executor
 	over     connection.Client
 	servers  []*transport.Target // each server once, in the order of the URLs
 }
@@ -61,7 +62,7 @@ func (h *hooks) post(ctx context.Context, server *transport.Target, path string,
 	}
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
-	rec := h.executor.roundTripTo(ctx, h.over, to, &endpoint.Request{Method: http.MethodPost})
+	rec := h.executor.RoundTripTo(ctx, h.over, to, &endpoint.Request{Method: http.MethodPost})
 	defer rec.Release()
 	switch {
 	case rec.Status >= 200 && rec.Status < 300:

@@ -47,7 +47,7 @@ func (p *preflight) learnModels(ctx context.Context) error {
 func (p *preflight) askOnce(ctx context.Context, req *endpoint.Request) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, askLimit)
 	defer stop()
-	rec, err := p.executor.roundTrip(ctx, p.client, 0, req)
+	rec, err := p.executor.RoundTrip(ctx, p.client, 0, req)
 	if err != nil {
 		return nil, err
 	}

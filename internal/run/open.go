@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/exec"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
 	"aiperf/internal/run/watch"
@@ -31,7 +32,7 @@ type runResources struct {
 	carrier   connection.Client
 	layout    artifact.Layout
 	prepared  *inputs.PreparedStore
-	executor  *executor
+	executor  *exec.Executor
 	preflight *preflight
 	probed    *metric.Probe // result of the request before the load; nil = none was sent
 	api       *apiState     // state for the API; nil = there is no API
@@ -82,7 +83,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 				return err
 			}
 			var err error
-			if o.executor.cacheBuster, err = inputs.NewCacheBuster(cfg.Dataset(), inputs.ReservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
+			if o.executor.CacheBuster, err = inputs.NewCacheBuster(cfg.Dataset(), inputs.ReservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
 				return err
 			}
 			return inputs.CheckBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.Warn)
@@ -147,7 +148,7 @@ func (o *runResources) close(ctx context.Context, say *reporter) {
 
 // abandon closes a run that was interrupted before it sent anything, and removes the results that it had begun.
 func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *reporter) {
-	if file := o.executor.inputs; file != nil {
+	if file := o.executor.Inputs; file != nil {
 		file.Discard()
 	}
 	err := o.outputs.Stop(ctx)
@@ -235,7 +236,7 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 			say.Note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))
 		}
 	}
-	o.executor.inputs = file
+	o.executor.Inputs = file
 	return o.outputs.Start(ctx, file)
 }
 
@@ -251,9 +252,9 @@ func waiter(cfg *config.Benchmark) clock.Waiter {
 func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) {
 	agent, streaming := connection.UserAgent(opts.Version), r.metrics.Options().Streaming
 	o.prepared = inputs.NewPreparedStore(r.data)
-	o.executor = newExecutor(executorOptions{
-		config: cfg, agent: agent, endpoint: r.endpoint, codec: r.codec, data: o.prepared, client: o.carrier, addresses: o.addresses,
-		streaming: streaming, phases: r.scenario.Phases, watcher: opts.Watch, warn: say.Warn,
+	o.executor = exec.New(exec.Options{
+		Config: cfg, Agent: agent, Endpoint: r.endpoint, Codec: r.codec, Data: o.prepared, Client: o.carrier, Addresses: o.addresses,
+		Streaming: streaming, Phases: r.scenario.Phases, Watcher: opts.Watch, Warn: say.Warn,
 	})
 	o.preflight = newPreflight(preflightOptions{
 		config: cfg, endpoint: r.endpoint, codec: r.codec, streaming: streaming, tokenizers: r.tokenizers, executor: o.executor, addresses: o.addresses,

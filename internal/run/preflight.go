@@ -4,6 +4,7 @@ import (
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/exec"
 	"aiperf/internal/run/message"
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
@@ -22,7 +23,7 @@ type preflightOptions struct {
 	codec       endpoint.Codec
 	streaming   bool                                // answers are streams
 	tokenizers  func() (*results.Tokenizers, error) // opens the tokenizers at its first call
-	executor    *executor
+	executor    *exec.Executor
 	addresses   *connection.Addresses
 	client      connection.Client // of the load
 	agent       string            // value of the header User-Agent

@@ -122,7 +122,7 @@ func (p *preflight) probeOnce(ctx context.Context, over connection.Client, fixed
 	if err != nil {
 		return nil, err
 	}
-	rec, err := p.executor.roundTrip(ctx, over, 0, &req)
+	rec, err := p.executor.RoundTrip(ctx, over, 0, &req)
 	if err == nil {
 		rec.Model, rec.Payload = p.model(), req.Body
 	}

@@ -171,7 +171,7 @@ func (w *readiness) tinyRequest(model string) (endpoint.Request, error) {
 
 // send sends a request and returns the body and the status of the answer. Status 0 means that there was no answer, or that the protocol has no status.
 func (w *readiness) send(ctx context.Context, url int, req *endpoint.Request) (body []byte, status int, err error) {
-	rec, err := w.executor.roundTrip(ctx, w.over, url, req)
+	rec, err := w.executor.RoundTrip(ctx, w.over, url, req)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/exec"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
 )
@@ -129,7 +130,7 @@ func (o *runResources) watchers(cfg *config.Benchmark, m *watch.Meter, opts *Opt
 		o.exporters,
 		m,
 		say.view,
-		o.executor.admit(o.results.Put, func() flightObserver { return m.Heartbeat }, say.view.stalls),
+		o.executor.Admit(o.results.Put, func() exec.FlightObserver { return m.Heartbeat }, say.view.stalls),
 		newProgress(cfg, opts.Progress, opts.Paint, say.view, say.Reporter),
 		watch.PhaseLog{Log: say.Log},
 		watch.NewLookTimer(opts.Watch, o.load),

@@ -28,7 +28,7 @@ func (w *exporterCollection) withLastReading(window metric.Window) metric.Window
 	return window
 }
 
-// roundTrip returns the network round trip in ns: the one that the user gave, or the mean of the probes; 0 = neither.
+// RoundTrip returns the network round trip in ns: the one that the user gave, or the mean of the probes; 0 = neither.
 func (w *exporterCollection) roundTrip() float64 {
 	if ms := w.config.NetworkLatency.MeanMs; ms != nil {
 		return *ms * 1e6

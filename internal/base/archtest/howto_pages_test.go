@@ -84,7 +84,7 @@ var changes = map[string]struct {
 	"a telemetry":      {example: "telemetry.md"},
 	"an endpoint type": {file: "internal/wire/endpoint/howto_test.go", decls: []string{"echoType"}, rows: 1},
 	"an endpoint of":   {file: "internal/wire/endpoint/howto_test.go", decls: []string{"pieceLines", "pieceType"}, rows: 1},
-	"an endpoint that": {file: "internal/run/executor_test.go", rows: 1,
+	"an endpoint that": {file: "internal/run/exec/executor_test.go", rows: 1,
 		decls: []string{"polling", "polling.Input", "polling.Encode", "polling.NewAnswer", "job", "job.Add", "job.Next", "job.Result"}},
 	"a binary": {file: "internal/workload/dataset/custom/howto_test.go", decls: []string{"readColumns"}, rows: 1},
 	"a type":   {file: "internal/report/plots/howto_test.go", decls: []string{"Single.ranked"}, rows: 1},

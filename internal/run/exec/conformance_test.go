@@ -1,4 +1,4 @@
-package run
+package exec
 
 import (
 	"bufio"
@@ -200,7 +200,7 @@ type got struct {
 
 // asker sends the requests of cases through an executor.
 type asker struct {
-	executor *executor
+	executor *Executor
 	codec    endpoint.Codec
 	client   *transport.Client
 	asked    asked
@@ -240,7 +240,7 @@ func newAsker(t testing.TB, url string, a asked) *asker {
 	for i := range turns {
 		turns[i] = conversation.Turn{Parts: conversation.Texts("", "hello")}
 	}
-	q.executor = &executor{
+	q.executor = &Executor{
 		data: inputs.NewPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: q.codec, carrier: connection.HTTP{Client: q.client}, addresses: to, model: "m",
 		headers: a.headers, put: func(r *record.Record) { q.done = append(q.done, r) },
 		sticky: o.Reuse == transport.Sticky, dialLate: o.Reuse == transport.Never,

@@ -1,4 +1,5 @@
-package run
+// Package exec executes the requests of a load: it encodes turns, sends them, and reads as much of the answers as the load needs.
+package exec
 
 import (
 	"context"
@@ -18,12 +19,12 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// executor executes requests: it encodes turns, sends them, and reads as much of the answers as the load needs. It stores what later turns need of an
+// Executor executes requests: it encodes turns, sends them, and reads as much of the answers as the load needs. It stores what later turns need of an
 // answer and passes the finished records on.
-type executor struct {
+type Executor struct {
 	data        *inputs.PreparedStore
-	inputs      *inputs.FileWriter  // writer of inputs.json; nil = there is no such file
-	cacheBuster *inputs.CacheBuster // adds markers to sessions; nil = sessions get none
+	Inputs      *inputs.FileWriter  // writer of inputs.json; nil = there is no such file
+	CacheBuster *inputs.CacheBuster // adds markers to sessions; nil = sessions get none
 	codec       endpoint.Codec
 	headers     transport.HeaderSet
 	framing     framing.Format // of answers that stream; nil = server-sent events
@@ -32,7 +33,7 @@ type executor struct {
 	model       string               // model of turns that name none
 	put         func(*record.Record) // passes on a finished record
 	gate        recordGate
-	flights     flightObserver       // nil = no observer
+	flights     FlightObserver       // nil = no observer
 	stalls      *watch.StallDetector // nil = servers are not watched for stalls
 	watcher     watch.Watcher        // nil = no watcher
 	timeout     time.Duration        // limit for all follow-ups of a request together; 0 = none
@@ -51,10 +52,10 @@ type executor struct {
 	processor    string
 }
 
-var _ load.Executor = (*executor)(nil)
+var _ load.Executor = (*Executor)(nil)
 
-// flightObserver is notified when a request is sent and when it ends (clock.Heartbeat).
-type flightObserver interface {
+// FlightObserver is notified when a request is sent and when it ends (clock.Heartbeat).
+type FlightObserver interface {
 	Enter()
 	Leave()
 }
@@ -69,11 +70,11 @@ type session struct {
 	from         int               // index of its first turn
 }
 
-func (e *executor) session(s *load.Session, warmup bool) *session {
+func (e *Executor) session(s *load.Session, warmup bool) *session {
 	if s.State == nil {
 		stored := e.data.Get(s.Conversation)
 		ses := &session{conversation: stored.Conversation, first: stored.First, from: s.From}
-		if marked := e.cacheBuster.MarkSession(s, warmup, ses.conversation); marked != ses.conversation {
+		if marked := e.CacheBuster.MarkSession(s, warmup, ses.conversation); marked != ses.conversation {
 			ses.conversation, ses.first, ses.marked = marked, nil, true
 		}
 		ses.replies = make([]endpoint.Memory, s.Turns) // the length is fixed: forks read the list while later turns write to it
@@ -100,7 +101,7 @@ func (s *session) before(turn int) *endpoint.History {
 }
 
 // encode encodes a turn as a request.
-func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Request, error) {
+func (e *Executor) encode(ses *session, r *load.Request, id string) (endpoint.Request, error) {
 	if r.Turn == 0 && ses.first != nil && !r.Phase.Primes {
 		return *ses.first, nil
 	}
@@ -113,7 +114,7 @@ func (e *executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 	req, err := e.codec.Encode(turn, history)
 	if r.Turn == 0 && !r.Phase.Primes && ses.inherited == nil && err == nil && !req.Once && !ses.marked {
 		e.data.Keep(r.Session.Conversation, ses.conversation, &req)
-		e.inputs.Offer(r.Session.Conversation, ses.conversation, &req)
+		e.Inputs.Offer(r.Session.Conversation, ses.conversation, &req)
 	}
 	return req, err
 }
@@ -127,12 +128,12 @@ func oneToken(t *conversation.Turn) *conversation.Turn {
 }
 
 // Prepare implements load.Executor.
-func (e *executor) Prepare(ctx context.Context, r *load.Request) load.ArmedRequest {
+func (e *Executor) Prepare(ctx context.Context, r *load.Request) load.ArmedRequest {
 	ses := e.session(r.Session, r.Phase.Warmup)
 	if ses.conversation.Turns[r.Turn].Silent {
 		return silentTurn{}
 	}
-	a := &armedRequest{executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
+	a := &armedRequest{Executor: e, ctx: ctx, request: r, session: ses, id: rng.UUID()}
 	req, err := e.encode(ses, r, a.id)
 	if err == nil {
 		a.wire.Target, err = e.addresses.Target(r.Session.URL, req.Path)
@@ -162,7 +163,7 @@ func extraHeaders(t *conversation.Turn) []record.Header {
 }
 
 // Close implements load.Executor.
-func (e *executor) Close(s *load.Session) {
+func (e *Executor) Close(s *load.Session) {
 	if e.sticky {
 		e.carrier.CloseSession(s.ID)
 	}
@@ -182,7 +183,7 @@ func (silentTurn) Discard() {}
 
 // armedRequest is a request that is ready to be sent when it is due.
 type armedRequest struct {
-	*executor
+	*Executor
 	ctx         context.Context
 	request     *load.Request
 	session     *session
@@ -418,18 +419,18 @@ func (a *armedRequest) storeReply(rec *record.Record) {
 	}
 }
 
-// roundTrip sends a request outside the load to the server with the index url and waits for the answer. The caller releases the record. An error means
+// RoundTrip sends a request outside the load to the server with the index url and waits for the answer. The caller releases the record. An error means
 // that nothing was sent.
-func (e *executor) roundTrip(ctx context.Context, over connection.Client, url int, req *endpoint.Request) (*record.Record, error) {
+func (e *Executor) RoundTrip(ctx context.Context, over connection.Client, url int, req *endpoint.Request) (*record.Record, error) {
 	target, err := e.addresses.Target(url, req.Path)
 	if err != nil {
 		return nil, err
 	}
-	return e.roundTripTo(ctx, over, target, req), nil
+	return e.RoundTripTo(ctx, over, target, req), nil
 }
 
-// roundTripTo sends a request outside the load to a target, ignoring its path, and waits for the answer. The caller releases the record.
-func (e *executor) roundTripTo(ctx context.Context, over connection.Client, target *transport.Target, req *endpoint.Request) *record.Record {
+// RoundTripTo sends a request outside the load to a target, ignoring its path, and waits for the answer. The caller releases the record.
+func (e *Executor) RoundTripTo(ctx context.Context, over connection.Client, target *transport.Target, req *endpoint.Request) *record.Record {
 	id := rng.UUID()
 	rec := new(record.Record)
 	x := over.Prepare(ctx, &transport.Request{Target: target, Method: req.Method, Body: req.Body, WarmUp: true, Session: id, LastTurn: true, Framing: e.framing,

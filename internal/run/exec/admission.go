@@ -1,4 +1,4 @@
-package run
+package exec
 
 import (
 	"context"
@@ -13,14 +13,14 @@ import (
 // executor drops records that arrive after the load.
 type admission struct {
 	component.Passive
-	executor *executor
+	executor *Executor
 	into     func(*record.Record)
-	flights  func() flightObserver // called at the start
+	flights  func() FlightObserver // called at the start
 	stalls   *watch.StallDetector
 }
 
-// admit returns the component. flights is called at its start and returns what counts the requests in flight.
-func (e *executor) admit(into func(*record.Record), flights func() flightObserver, stalls *watch.StallDetector) component.Component {
+// Admit returns the component. flights is called at its start and returns what counts the requests in flight.
+func (e *Executor) Admit(into func(*record.Record), flights func() FlightObserver, stalls *watch.StallDetector) component.Component {
 	return admission{executor: e, into: into, flights: flights, stalls: stalls}
 }
 

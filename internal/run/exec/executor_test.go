@@ -1,4 +1,4 @@
-package run
+package exec
 
 import (
 	"context"
@@ -76,21 +76,21 @@ func (f *fixed) Conversation(int) *conversation.Conversation { c := f.c; return 
 func (f *fixed) Len() int                                    { return 1 }
 
 // bench is an executor around a codec and a wire; done gets the finished records.
-func bench(t *testing.T, codec endpoint.Codec, w *wire, turns ...conversation.Turn) (e *executor, done *[]*record.Record) {
+func bench(t *testing.T, codec endpoint.Codec, w *wire, turns ...conversation.Turn) (e *Executor, done *[]*record.Record) {
 	t.Helper()
 	at, err := connection.NewAddresses([]string{"http://h:1/base"}, &config.Benchmark{}, &endpoint.Endpoint{Path: "/v1/videos"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	done = new([]*record.Record)
-	return &executor{
+	return &Executor{
 		data: inputs.NewPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: turns}}), codec: codec, carrier: w, addresses: at, model: "m",
 		headers: transport.HeaderSet{UserAgent: "ua", APIKey: "secret"}, put: func(r *record.Record) { *done = append(*done, r) },
 	}, done
 }
 
 // serve runs all turns of a session.
-func serve(e *executor, turns int, firstToken func(int64)) (outcomes []load.Outcome) {
+func serve(e *Executor, turns int, firstToken func(int64)) (outcomes []load.Outcome) {
 	s := &load.Session{ID: "s", Turns: turns}
 	for i := range turns {
 		a := e.Prepare(context.Background(), &load.Request{Phase: &load.PhaseInfo{}, Session: s, Turn: i})
@@ -379,7 +379,7 @@ func TestAFailureInAStreamIsSeenAtOnce(t *testing.T) {
 func TestForkHistory(t *testing.T) {
 	turns := make([]conversation.Turn, 2)
 	parent := &session{conversation: &conversation.Conversation{System: "S", Turns: turns}, replies: []endpoint.Memory{"a", "later"}}
-	e := &executor{data: inputs.NewPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}})}
+	e := &Executor{data: inputs.NewPreparedStore(&fixed{c: conversation.Conversation{ID: "c", Turns: make([]conversation.Turn, 2)}})}
 	child := e.session(&load.Session{Turns: 2, Fork: true, Parent: &load.Session{State: parent, Turns: 2}}, false)
 	child.replies[0] = "b"
 	h := child.before(1)
