@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"aiperf/internal/base/testhome"
@@ -20,12 +21,37 @@ var (
 	page = regexp.MustCompile("Write `([^`]+)`:\n\n```go\n((?s:.*?))```\n")
 )
 
-// followed builds the program with the edits of some pages and returns it, and how many files each page touches. The files of the module
+// howto is the program with the edits of all pages, and the number of files that each page touches. A build compiles most of the module, so the tests
+// share one. The edits do not meet: each has lines or a file of its own.
+var howto struct {
+	once    sync.Once
+	program string
+	files   map[string]int
+}
+
+func TestMain(m *testing.M) { os.Exit(testhome.Run(m)) } // removes the program
+
+// followed returns the program with the edits of all pages, and the number of files that each page touches.
+func followed(t *testing.T) (program string, files map[string]int) {
+	t.Helper()
+	howto.once.Do(func() {
+		howto.program, howto.files = follow(t, "flag.md", "axis.md", "metric.md", "observer.md", "telemetry.md", "column.md")
+	})
+	if howto.program == "" {
+		t.Fatal("the program with the edits of the pages could not be built; the first test that needed it has the error")
+	}
+	return howto.program, howto.files
+}
+
+// follow builds the program with the edits of some pages. It returns the program and the number of files that each page touches. The files of the module
 // stay as they are.
-func followed(t *testing.T, pages ...string) (program string, files map[string]int) {
+func follow(t *testing.T, pages ...string) (program string, files map[string]int) {
 	t.Helper()
 	root := filepath.Join("..", "..", "..")
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "howto")
+	if err != nil {
+		t.Fatal(err)
+	}
 	edited, replace, files := map[string]string{}, map[string]string{}, map[string]int{}
 	at := func(path string) string {
 		path, err := filepath.Abs(filepath.Join(root, filepath.FromSlash(path)))
@@ -75,7 +101,7 @@ func followed(t *testing.T, pages ...string) (program string, files map[string]i
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	cmd := exec.Command("go", "build", "-overlay", list, "-o", program, "./cmd/aiperf")
+	cmd := exec.Command("go", "build", "-ldflags", "-s -w", "-overlay", list, "-o", program, "./cmd/aiperf")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -114,7 +140,7 @@ func beside(t *testing.T, source, file, where, words, text string) string {
 // TestHowtoFlag: who follows the page has a flag with everything that belongs to one, and has touched two files.
 func TestHowtoFlag(t *testing.T) {
 	testhome.Slow(t)
-	program, files := followed(t, "flag.md")
+	program, files := followed(t)
 	if files["flag.md"] != 2 {
 		t.Errorf("the page touches %d files, not two", files["flag.md"])
 	}
@@ -153,7 +179,7 @@ func TestHowtoFlag(t *testing.T) {
 // TestHowtoAxis: who follows the page has an axis with cells, help and bounds, and has touched one file.
 func TestHowtoAxis(t *testing.T) {
 	testhome.Slow(t)
-	program, files := followed(t, "axis.md")
+	program, files := followed(t)
 	if files["axis.md"] != 1 {
 		t.Errorf("the page touches %d files, not one", files["axis.md"])
 	}
