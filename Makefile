@@ -104,7 +104,7 @@ data-figures: build ## figures of docs/data.md: lengths (TOKENIZERS: folders) an
 test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
 	test/real/run $(NAMES)
 
-lint: ## formatting, vet, the floors of the house, golangci-lint, and the words of pages and messages by vale (make tools installs both)
+lint: ## formatting, vet, the floors of the house, golangci-lint, and the words of pages, messages and comments by vale (make tools installs both)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
 	$(GO) vet ./...
 	$(GO) test -short ./internal/base/archtest

@@ -32,7 +32,7 @@ type rawInstants struct {
 }
 
 // TestCapture: where the machine grants a capture every event has a packet's instant, none before the server wrote it; where it does not,
-// auto goes on with kernel stamps and on refuses.
+// auto continues with kernel stamps and on refuses.
 func TestCapture(t *testing.T) {
 	ring, missing := capture.Open(capture.Options{})
 	if missing == nil {

@@ -23,7 +23,7 @@ import (
 	"aiperf/internal/base/testhome"
 )
 
-// TestDashboard: every key does what it says, sizes come and go, and at the end the report stands on a terminal that is as it was.
+// TestDashboard: every key has its effect, the size of the terminal changes, and at the end the report is printed and the terminal is restored.
 func TestDashboard(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()
@@ -133,7 +133,7 @@ func TestDashboardInterrupted(t *testing.T) {
 	}
 }
 
-// TestDashboardOfADeadServer: a server that dies while it is watched is no reason to lose the view, the terminal or the report.
+// TestDashboardOfADeadServer: if the server dies during the run, the view, the terminal and the report still work.
 func TestDashboardOfADeadServer(t *testing.T) {
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
@@ -159,7 +159,7 @@ func TestDashboardOfADeadServer(t *testing.T) {
 	}
 }
 
-// TestDashboardOfAStandstill: while the server stands still that is said, with the requests that wait; once it goes on, how long it was; the report
+// TestDashboardOfAStandstill: while the server does not answer, the view says so, with the number of waiting requests; afterwards it says how long the stall was; the report
 // marks the timeline and gives the span in the verdict.
 func TestDashboardOfAStandstill(t *testing.T) {
 	testhome.Slow(t)
@@ -286,7 +286,7 @@ func TestLightTerminal(t *testing.T) {
 	}
 }
 
-// TestDumbTerminal: a terminal that cannot show a view is told so, and gets sentences without a sequence that it would have to obey.
+// TestDumbTerminal: on a terminal that cannot show a view, the program says so and prints sentences without escape sequences.
 func TestDumbTerminal(t *testing.T) {
 	t.Parallel()
 	p := program(t, "--ui", "dashboard", "--model", "mock", "--tokenizer", "builtin", "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--concurrency", "2", "--request-count", "20")

@@ -63,7 +63,7 @@ func TestErrorsAtATerminal(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		url   func(t *testing.T) string
-		once  []string // stands there once
+		once  []string // is in the text once
 		never []string
 	}{
 		{"dead at the start", deadAddress,

@@ -32,7 +32,7 @@ var (
 	shellWord = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 )
 
-// quick is a simulated server, and the rest of what the part of a line that is left out (…) says.
+// quick is a simulated server, and the arguments that replace the omitted part (…) of a line.
 var (
 	quick = "mock://?ttft=1ms&itl=100us&tokens=4"
 	rest  = []string{"--model", "m", "--tokenizer", "builtin", "--streaming"}
@@ -140,7 +140,7 @@ func (f *folder) carry(t *testing.T, args ...string) (stdout, stderr string, err
 		err = cmd.Run()
 		return out.String(), errs.String(), err
 	}
-	cmd.Stdout = nil // a server is there until it is told to go
+	cmd.Stdout = nil // a server runs until it is stopped
 	pipe, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func supplied(t *testing.T) *folder {
 	return f
 }
 
-// TestExamples: every command of the README and the pages does what it says where its reader has put in what is left out.
+// TestExamples: every command of the README and the pages works once the reader has filled in the omitted parts.
 func TestExamples(t *testing.T) {
 	testhome.Slow(t)
 	pages, err := filepath.Glob("../../docs/*.md")

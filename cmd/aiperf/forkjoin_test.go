@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// forked is a session that spawns two and goes on when both are done; its next turn ends it with two forks.
+// forked is a session that spawns two and continues when both have ended; its next turn ends it with two forks.
 const forked = `{"session_id":"r","turns":[{"messages":[{"role":"user","content":"r0"}],"spawns":["a","b"]},{"messages":[{"role":"user","content":"r1"}],"forks":["c","d"]}]}
 {"session_id":"a","turns":[{"messages":[{"role":"user","content":"a0"}]},{"messages":[{"role":"user","content":"a1"}],"delay":30}]}
 {"session_id":"b","turns":[{"messages":[{"role":"user","content":"b0"}]}]}
@@ -24,7 +24,7 @@ const forked = `{"session_id":"r","turns":[{"messages":[{"role":"user","content"
 `
 
 // TestForkAndJoin: what is spawned begins empty and its parent's next turn waits for all of it; what is forked begins with its parent's history,
-// answers included, and goes out beside its siblings. Bodies and order are those of the Python tool 0.13.0 on the same file.
+// answers included, and is sent together with its siblings. Bodies and order are those of the Python tool 0.13.0 on the same file.
 func TestForkAndJoin(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -16,7 +16,7 @@ import (
 	"aiperf/internal/base/testhome"
 )
 
-// flood writes a head and then copies of a piece until so many bytes are out or nobody reads.
+// flood writes a head and then copies of a piece until a given number of bytes are out or nobody reads.
 func flood(t *testing.T, head string, piece string, most int64) string {
 	block := []byte(strings.Repeat(piece, 1+(256<<10)/len(piece)))
 	return wire(t, func(c *net.TCPConn) {
@@ -45,7 +45,7 @@ func bomb(t *testing.T) string {
 }
 
 // TestHeavyAnswers: whatever a server sends, the client's memory stays within a few times the largest answer that it takes (64 MiB), and the
-// run ends by itself with a failure that says so. Told with -v: the peak of each. Before there was a bound, 1 GB of JSON took 7.2 GB and an
+// run ends by itself with a failure that says so. With -v the peak of each is printed. Before there was a bound, 1 GB of JSON took 7.2 GB and an
 // endless error body 6.2 GB.
 func TestHeavyAnswers(t *testing.T) {
 	testhome.Slow(t)

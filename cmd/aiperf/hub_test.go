@@ -82,7 +82,7 @@ func (c *counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// withHub lets a process use the hub and a cache of its own.
+// withHub lets a process use the hub and its own cache.
 func (p *process) withHub(h *standInHub, cache string, more ...string) *process {
 	p.cmd.Env = append(p.cmd.Env, append([]string{"HF_ENDPOINT=" + h.URL, "HF_HOME=" + cache, "HF_TOKEN=", "HF_HUB_OFFLINE="}, more...)...)
 	return p
@@ -96,7 +96,7 @@ func puller(t *testing.T, h *standInHub, cache string, more ...string) *process 
 	return p.withHub(h, cache, more...)
 }
 
-// TestKilledPullGoesOn: a download whose process is killed goes on with the parts that are missing; then damage in the cache is found and mended.
+// TestKilledPullGoesOn: a download whose process is killed continues with the missing parts; then damage in the cache is found and repaired.
 func TestKilledPullGoesOn(t *testing.T) {
 	testhome.Slow(t)
 	const parts, each = 8, 8 << 20

@@ -202,7 +202,7 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// TestNoReader: a reader of the report, or of the messages too, that goes away is no failure, and the files are complete.
+// TestNoReader: a reader of the report, or of the messages too, that goes away is not a failure, and the files are complete.
 func TestNoReader(t *testing.T) {
 	for name, both := range map[string]bool{"stdout": false, "stdout and stderr": true} {
 		t.Run(name, func(t *testing.T) {

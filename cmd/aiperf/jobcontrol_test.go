@@ -51,7 +51,7 @@ func TestDashboardAside(t *testing.T) {
 	}
 }
 
-// lastOf is the one of some texts that stands last.
+// lastOf returns the text that occurs last in the output.
 func lastOf(text string, words ...string) (last string) {
 	at := -1
 	for _, w := range words {

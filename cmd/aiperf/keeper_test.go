@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// faulty in the environment makes the program fail in a goroutine of its own when it gets SIGUSR1.
+// faulty in the environment makes the program fail in a separate goroutine when it gets SIGUSR1.
 const faulty = "RUN_WITH_FAULT"
 
 func faultOnSignal() {

@@ -95,7 +95,7 @@ func countFiles(t *testing.T, dir, name string) (n int) {
 	return n
 }
 
-// await waits until a condition holds, some seconds at the most.
+// await waits until a condition holds, for at most some seconds.
 func await(t *testing.T, otherwise string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(15 * time.Second); !holds(); {

@@ -72,7 +72,7 @@ func (w *watched) String() string {
 	return string(w.text)
 }
 
-// program is a process of this program that is not started yet: `profile` with an artifact directory of its own and args.
+// program is a process of this program that is not started yet: `profile` with its own artifact directory and args.
 func program(t *testing.T, args ...string) *process {
 	t.Helper()
 	p := &process{t: t, dir: filepath.Join(t.TempDir(), "run")}
@@ -288,7 +288,7 @@ func (p *process) complete(records int) {
 	}
 }
 
-// scripted is a server that answers the first requests at once and holds all others until it is told to answer them, or the client goes.
+// scripted is a server that answers the first requests at once and holds all others until the test releases them, or the client disconnects.
 type scripted struct {
 	*httptest.Server
 	held    chan struct{} // one for each request that is held
@@ -350,7 +350,7 @@ func towards(url string, more ...string) []string {
 	return append([]string{"--url", url, "--model", "m", "--tokenizer", "builtin", "--isl", "8", "--num-dataset-entries", "4"}, more...)
 }
 
-// grown is the records JSONL as it is while the run goes on.
+// grown is the records JSONL during the run.
 func (p *process) grown() []byte {
 	text, _ := os.ReadFile(filepath.Join(p.dir, "profile_export.jsonl"))
 	return text

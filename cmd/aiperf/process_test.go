@@ -27,7 +27,7 @@ func TestFirstCommand(t *testing.T) {
 	for _, l := range p.records() {
 		first = min(first, l.Metadata.Start)
 	}
-	t.Logf("first request %v after the process was started", time.Unix(0, first).Sub(began)) // told, not asserted: machines differ
+	t.Logf("first request %v after the process was started", time.Unix(0, first).Sub(began)) // printed, not asserted, because machines differ
 	s := p.summary()
 	if s.avg(t, "request_count") != 200 || s.text("is_complete") == "false" || s.verdict(t) == "" {
 		t.Errorf("request_count %v, is_complete %s", s.avg(t, "request_count"), s.text("is_complete"))
@@ -37,7 +37,7 @@ func TestFirstCommand(t *testing.T) {
 	}
 }
 
-// TestServerLimited: a server that is too slow for the rate, with all slots taken, is told from a slow client.
+// TestServerLimited: a server that is too slow for the rate, with all slots taken, is distinguished from a slow client.
 func TestServerLimited(t *testing.T) {
 	t.Parallel()
 	p := program(t, "--url", "mock://?ttft=30ms&itl=0&tokens=4", "--request-rate", "200", "--request-rate-mode", "constant",

@@ -51,7 +51,7 @@ func TestSecondRun(t *testing.T) {
 	}
 }
 
-// TestNothingIsLost: a run or series that never begins leaves every file of an earlier one as it was, and none of its own.
+// TestNothingIsLost: a run or series that never begins leaves every file of an earlier one as it was, and adds none.
 func TestNothingIsLost(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// screen is the program at a terminal of its own.
+// screen is the program at a terminal that no other test uses.
 type screen struct {
 	*process
 	tty, slave *os.File
@@ -80,7 +80,7 @@ func startScreen(t *testing.T, p *process, width, height uint16, environ ...stri
 	return s
 }
 
-// fill makes the terminal take nothing more: reads is held. It writes through an opening of its own, so that nobody else's writes stop waiting.
+// fill stops the terminal from accepting output, because reads is held. It writes through a separate file descriptor, so that nobody else's writes stop waiting.
 func (s *screen) fill() {
 	s.t.Helper()
 	fd, err := unix.Open(fmt.Sprintf("/proc/self/fd/%d", s.slave.Fd()), unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOCTTY|unix.O_CLOEXEC, 0)

@@ -18,7 +18,7 @@ import (
 	"aiperf/internal/sim/mockserver"
 )
 
-// small are the settings of a template that a test makes small: what they are at the most.
+// small holds the settings of a template that a test reduces, with their maximum.
 var small = map[string]string{
 	"requests": "3", "sessions": "2", "entries": "3", "duration": "1", "concurrency": "4", "rate": "60", "users": "2", "samples": "2", "num_runs": "2",
 	"cooldown_seconds": "0", "grace_period": "1", "delay": "0.01", "slice_duration": "0.1", "turn_delay": "1",
@@ -47,7 +47,7 @@ func shrink(n *yaml.Node) {
 	}
 }
 
-// elsewhere are templates whose rows come from a hub; their runs are tested with one that stands in (package run).
+// elsewhere are templates whose rows come from a hub; their runs are tested with a substitute (package run).
 var elsewhere = map[string]bool{"public_dataset": true, "speed_bench_sweep": true}
 
 // TestTemplatesRun: every template runs against the mock server, made short, and leaves results in which nothing failed.

@@ -17,7 +17,7 @@ func TestTokensAreTheServers(t *testing.T) {
 	testhome.Slow(t)
 	for _, c := range []struct {
 		name string
-		mock url.Values // beside quick answers
+		mock url.Values // in addition to quick answers
 		args []string
 	}{
 		{"one token an event", url.Values{}, []string{"--streaming"}},

@@ -10,7 +10,7 @@ import (
 )
 
 // TestDeadServerEndsTheDuration: where nobody listens a run with a duration of an hour ends after a few seconds, with all files and a
-// sentence that says why and how to go on; --no-fail-fast goes on to its own end.
+// sentence that gives the reason and what to try; with --no-fail-fast the run continues until its end.
 func TestDeadServerEndsTheDuration(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()

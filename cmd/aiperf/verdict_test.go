@@ -20,7 +20,7 @@ import (
 	"aiperf/internal/sim/mockserver"
 )
 
-// judged is what a run says of itself, beside what the server knows.
+// judged is what a run reports about itself, next to what the server recorded.
 type judged struct {
 	Verdict, Reason string
 	Notes           []string

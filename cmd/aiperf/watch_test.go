@@ -113,7 +113,7 @@ func TestWatchTerminals(t *testing.T) {
 	})
 }
 
-// TestWatchLines: without a terminal a run is told of in lines until it is over; a finished one, one that died and none are told of in one.
+// TestWatchLines: without a terminal a run is shown in lines until it ends; a finished run, one that died and a missing one give one line.
 func TestWatchLines(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()
@@ -161,7 +161,7 @@ func TestWatchDead(t *testing.T) {
 	}
 }
 
-// TestNoLiveFile: who wants no file of a run that goes on has none, and nobody can watch it.
+// TestNoLiveFile: without a live file a run cannot be watched.
 func TestNoLiveFile(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()

@@ -104,7 +104,7 @@ func sent(t *testing.T, path, format string, block int) string {
 	for n := range order {
 		order[n] = dataset.Nth(n, set.Len())
 	}
-	// A table of calls stands in any order: who has times is sent by them.
+	// A table of calls may be in any order; calls with times are sent at these times.
 	slices.SortStableFunc(order, func(i, j int) int {
 		a, b := set.Timings(i)[0].Timestamp, set.Timings(j)[0].Timestamp
 		if a == nil || b == nil {

@@ -130,7 +130,7 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestConvertTellsBlocks: hash ids that stand for other blocks than those of the format are told with the flag that they need.
+// TestConvertTellsBlocks: hash ids that stand for other blocks than those of the format are reported with the flag that they need.
 func TestConvertTellsBlocks(t *testing.T) {
 	files := map[string]string{"b.jsonl": `{"chat_id":7,"timestamp":0.5,"input_length":20,"output_length":3,"hash_ids":[1,2]}`, "t.jsonl": worked}
 	for line, want := range map[string]string{
@@ -142,8 +142,8 @@ func TestConvertTellsBlocks(t *testing.T) {
 	}
 }
 
-// TestConvertToTable: what rows of a table can hold is there again when it is read, with the tokens of their prompts; what they cannot is refused by row and
-// key, and a flag that the replay needs is told.
+// TestConvertToTable: rows written to a table are the same when read again, with the tokens of their prompts; a row that a table cannot hold is refused by row
+// and key, and the flag that the replay needs is printed.
 func TestConvertToTable(t *testing.T) {
 	const row = `{"session_id":"s","texts":[{"name":"text","contents":["one two three"]}],"timestamp":5,"output_length":7,"extra":{"min_tokens":7,"hash_ids":[1,2],"block_size":64}}` + "\n" +
 		`{"texts":[{"name":"text","contents":["ü"]}],"timestamp":9,"output_length":1,"extra":{"min_tokens":1}}` + "\n"

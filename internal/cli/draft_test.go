@@ -53,7 +53,7 @@ func TestDraft(t *testing.T) {
 	}
 }
 
-// TestDraftTarget: a link stays one and what it leads to is written; a directory is refused; what is no file, here a pipe, is written and stays.
+// TestDraftTarget: a link stays one and what it leads to is written; a directory is refused; a target that is not a file, here a pipe, is written and stays.
 func TestDraftTarget(t *testing.T) {
 	dir := t.TempDir()
 	p := &Program{Streams: Streams{Err: &strings.Builder{}}}

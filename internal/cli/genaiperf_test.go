@@ -149,7 +149,7 @@ func TestNoLegacyFlags(t *testing.T) {
 	}
 }
 
-// TestFractionOfRankings: a deviation that is no integer is not rewritten to flags that would refuse it by names that nobody wrote.
+// TestFractionOfRankings: a deviation that is not an integer is not rewritten to flags that would refuse it by names that nobody wrote.
 func TestFractionOfRankings(t *testing.T) {
 	for deviation, want := range map[string]int{"1.5": 0, "2": 1} {
 		words, notes := oldRankings([]string{"--endpoint-type", "nim_rankings", "--isl-stddev", deviation})

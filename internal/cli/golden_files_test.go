@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/config"
 )
 
-// filesSettledOtherwise are the recordings of configuration files that the contract overrules; the key that differs stands before the
+// filesSettledOtherwise are the recordings of configuration files that the contract overrules; the key that differs precedes the
 // reason.
 var filesSettledOtherwise = map[string][2]string{
 	"phase_dur_ms":  {"exit", "a length of time may be in milliseconds"},
@@ -20,7 +20,7 @@ var filesSettledOtherwise = map[string][2]string{
 	"cfg_genaiperf": {"exit", "it is taken for what it is, and its tokenizer cannot be had in a test"},
 }
 
-// TestRecordedFiles: configuration files are accepted, refused and resolved as recorded, with flags beside them and without.
+// TestRecordedFiles: configuration files are accepted, refused and resolved as recorded, with additional flags and without.
 func TestRecordedFiles(t *testing.T) {
 	unbuilt := pinned(t, "yaml_notbuilt.txt")
 	for _, c := range readGolden[recorded](t, "yaml.jsonl.gz") {

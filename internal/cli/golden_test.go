@@ -52,7 +52,7 @@ type variation struct {
 	Values map[string]any `json:"values"`
 }
 
-// settledOtherwise are the recordings that the contract overrules elsewhere; the key that differs stands before the reason.
+// settledOtherwise are the recordings that the contract overrules elsewhere; the key that differs precedes the reason.
 var settledOtherwise = map[string][2]string{
 	"file-auto":             {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},
 	"file-conc50":           {"phases.profiling.requests", "max(10, 2 x concurrency) for burst, also with a file"},

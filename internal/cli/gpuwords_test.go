@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestGPUWordsLive: the live table is the dashboard's; who asks for it where none is shown is told, however it is said.
+// TestGPUWordsLive: the live table is the dashboard's; if it is requested and none is shown, there is a warning, however it was requested.
 func TestGPUWordsLive(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const panel = "only the dashboard has a live table; the report has the figures"

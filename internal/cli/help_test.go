@@ -19,7 +19,7 @@ func page(t *testing.T, name string, width int) string {
 	return out.String()
 }
 
-// TestShortHelp: what most people use and nothing that is not built; no line is too wide.
+// TestShortHelp: the short help has the most used flags and none that is not built; no line is too wide.
 func TestShortHelp(t *testing.T) {
 	common := 0
 	for i := range resolve.Flags.Rows {
@@ -47,7 +47,7 @@ func TestShortHelp(t *testing.T) {
 	}
 }
 
-// TestHelpPages: every flag stands on one page and on the page of all.
+// TestHelpPages: every flag is on one page and on the page of all flags.
 func TestHelpPages(t *testing.T) {
 	all := page(t, "all", 100)
 	for i := range resolve.Flags.Rows {
@@ -73,7 +73,7 @@ func TestHelpPages(t *testing.T) {
 	}
 }
 
-// TestExamples: the command lines of the help are accepted as they stand.
+// TestExamples: the command lines of the help are accepted unchanged.
 func TestExamples(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/config"
 )
 
-// trials are, for every flag that is accepted, other than those that say they have no effect: its arguments and what must stand beside it.
+// trials are, for every flag that is accepted, other than those that say they have no effect: its arguments and what it needs in addition.
 // Files: t.jsonl is a trace, s.json a rate series, p.txt a text, c.yaml a configuration.
 var trials = map[string][2]string{
 	"--num-sessions": {"3", ""}, "--num-dataset-entries": {"7", ""}, "--session-turns-mean": {"2", ""}, "--session-turns-stddev": {"1", ""},
@@ -152,7 +152,7 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// told is what a command line resolves to and what is said about it.
+	// told is the configuration that a command line resolves to, and the messages.
 	told := func(words string) string {
 		var out, errs strings.Builder
 		p := &Program{Streams: Streams{Out: &out, Err: &errs}, FindTokenizer: offline}

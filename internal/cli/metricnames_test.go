@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestNamesOfASweep: names of metrics and handlers that there are not are told before anything is sent, with the line, a guess and what there is.
+// TestNamesOfASweep: unknown names of metrics and handlers are reported before anything is sent, with the line, a guess and the known names.
 func TestNamesOfASweep(t *testing.T) {
 	const head = "benchmark:\n  model: m\n  endpoint: {url: localhost:1}\n  tokenizer: {name: builtin}\n  dataset: {isl: 9, osl: 3}\n" +
 		"  phases: {type: concurrency, requests: 2}\n"

@@ -94,7 +94,7 @@ func (c *schemaCheck) at(pointer string) any {
 	return at
 }
 
-// values are a few that a schema takes, by its words; a mapping with keys of its own has none: its keys are places.
+// values are a few that a schema takes, by its words; a mapping with its own keys has none, because its keys are places.
 func (c *schemaCheck) values(s map[string]any) (list []any) {
 	if to, ok := s["$ref"].(string); ok {
 		list = append(list, c.values(c.at(to).(map[string]any))...)
@@ -137,7 +137,7 @@ func (c *schemaCheck) values(s map[string]any) (list []any) {
 	return list
 }
 
-// example is what keys need beside them to be legal, and values where their schema does not tell one.
+// example holds what keys need in addition to be legal, and values that the schema does not give.
 type example struct {
 	At     []string       // patterns of places
 	With   map[string]any // laid over the smallest file
@@ -220,7 +220,7 @@ func lacking(document any, way []any) any {
 	return document
 }
 
-// TestEveryPlaceOfAFile: a legal value at every place of the schema is taken and shows in the resolved file, or the key is told to change nothing; a
+// TestEveryPlaceOfAFile: a legal value at every place of the schema is taken and shows in the resolved file, or a message says that the key has no effect; a
 // misspelt key there is refused by schema and binary alike. What config show prints it has judged as config validate does.
 func TestEveryPlaceOfAFile(t *testing.T) {
 	testhome.Slow(t)

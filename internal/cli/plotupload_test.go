@@ -18,7 +18,7 @@ func TestPlotUpload(t *testing.T) {
 	var mu sync.Mutex
 	var calls []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // a part of it is no image
+		body, _ := io.ReadAll(r.Body) // one part of it is not an image
 		mu.Lock()
 		defer mu.Unlock()
 		if r.Method == http.MethodGet {

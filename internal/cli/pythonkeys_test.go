@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestKeysOfThePythonTool: what changes nothing in one process is taken with a warning, what says what happens anyway without one; what is not
-// built is refused with its line and what there is in its place.
+// TestKeysOfThePythonTool: keys without effect in one process are accepted with a warning, keys that ask for the default behaviour without one; keys of features that are not
+// built are refused with their line and the replacement.
 func TestKeysOfThePythonTool(t *testing.T) {
 	const model, phase = "  model: m\n", "  phases: {type: concurrency, requests: 2}\n"
 	in := func(keys string) string { return "  phases: {type: concurrency, requests: 2, " + keys + "}\n" }

@@ -111,7 +111,7 @@ func TestRulesOfFiles(t *testing.T) {
 	}
 }
 
-// changedBody is fileBody with some lines instead of those that begin with the same word; keys of the envelope stand beside the benchmark.
+// changedBody is fileBody with some lines instead of those that begin with the same word; keys of the envelope are next to the benchmark.
 func changedBody(lines string) string {
 	body := append([]string{}, fileBody...)
 	for line := range strings.SplitSeq(lines, "\n") {

@@ -24,7 +24,7 @@ const (
 )
 
 // ruleLines are command lines with what becomes of them: words of an error after "!", of a warning after "?", nothing when it is accepted
-// and nobody warns. Every rule stands here with a line that breaks it and its twin that does not.
+// and nobody warns. Every rule is here with a line that breaks it and a similar line that does not.
 var ruleLines = []struct{ line, want string }{
 	{"--endpoint-type template", "!needs --extra-inputs payload_template"},
 	{"--endpoint-type template --extra-inputs payload_template:nv-embedqa", ""},

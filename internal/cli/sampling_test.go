@@ -152,7 +152,7 @@ func TestSamplingOfFormats(t *testing.T) {
 	}
 }
 
-// TestSearchedConcurrency: who searches for a number of sessions is not told how to set it.
+// TestSearchedConcurrency: a search over the number of sessions gives no advice on how to set it.
 func TestSearchedConcurrency(t *testing.T) {
 	const line = "profile -m m --url http://127.0.0.1:1 --tokenizer builtin --dry-run --search-metric request_throughput --search-direction maximize --search-max-iterations 9 --search-space "
 	for space, want := range map[string]bool{"concurrency:1,8:int": false, "isl:10,80:int": true} {

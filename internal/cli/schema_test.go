@@ -142,7 +142,7 @@ func (c *schemaCheck) faults(s map[string]any, v any, at string) (wrong []string
 			}
 		case "properties", "additionalProperties":
 			if word == "additionalProperties" && s["properties"] != nil {
-				continue // looked at beside them
+				continue // checked together with them
 			}
 			known, _ := s["properties"].(map[string]any)
 			members, _ := v.(map[string]any)
@@ -344,7 +344,7 @@ func TestSchemaAgreesWithTheBinary(t *testing.T) {
 		}
 		status, out, errs := commanded(t, nil, "config", "validate", "c.yaml")
 		if strings.Contains(errs, "file of GenAI-Perf") || strings.Contains(errs, "does not exist") && name != "rows" {
-			continue // of another schema; with another file beside it
+			continue // of another schema; with another file next to it
 		}
 		compared++
 		if status != 0 {

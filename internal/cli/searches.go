@@ -108,7 +108,7 @@ func turnsTable() *setting.Table {
 const turnsLong = "Sends the same load to two targets in alternating blocks, so that changes of the machine or the network affect both. Reports for every statistic whether B is the same as A, " +
 	"better, worse, or whether the data cannot tell. The two blocks of a pair have the same prompts and arrivals.\n\nAccepts every flag of profile except --url; all load flags apply to each block."
 
-// turnsCommand builds the command that compares two targets in turns.
+// turnsCommand builds the command that compares two targets in alternating blocks.
 func (p *Program) turnsCommand() *cobra.Command {
 	return p.overProfile("ab", "comparison of two servers in alternating blocks", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.TurnOptions{

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/series/plan"
 )
 
-// TestFindCapacityRefuses: what no search can judge, or leaves no search to do, is told before the first request, of a dry run too, each with its flag.
+// TestFindCapacityRefuses: settings that no search can judge, or that leave nothing to search, are errors before the first request and in a dry run, each with its flag.
 func TestFindCapacityRefuses(t *testing.T) {
 	const latency = "--slo request_latency:p99<200 "
 	for words, wants := range map[string][]string{

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/series/plan"
 )
 
-// TestSharedPort: two targets are not asked at once where both runs would answer at one port; in turns each run has it.
+// TestSharedPort: two targets are not measured in parallel if both runs would listen at one port; one after the other they may.
 func TestSharedPort(t *testing.T) {
 	for words, refused := range map[string]string{
 		"--parallel --api-port 18080": "--api-port: two parallel runs", "--parallel --metrics-listen 9464": "--metrics-listen: two parallel runs",

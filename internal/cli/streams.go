@@ -166,7 +166,7 @@ type Program struct {
 	Check func(ctx context.Context, run *config.Run, streams Streams) (string, error)
 	// Capacity searches for the highest load that meets objectives and returns the exit status.
 	Capacity func(ctx context.Context, run *config.Run, o plan.CapacityOptions, streams Streams) int
-	// Turns compares two targets in turns.
+	// Turns compares two targets in alternating blocks.
 	Turns func(ctx context.Context, run *config.Run, o plan.TurnOptions, streams Streams) (*comparison.Result, error)
 	// Watch returns a context that ends when the user interrupts; done stops watching and returns the resulting exit status. nil = no watching.
 	Watch func(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int)

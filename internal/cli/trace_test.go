@@ -118,7 +118,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestSynthesizeAgents: a directory of its own with the files; profile's own check takes the rows.
+// TestSynthesizeAgents: a new directory has the files, and profile accepts the rows.
 func TestSynthesizeAgents(t *testing.T) {
 	status, out, errs := say(t, nil, "synthesize agentic-code --num-sessions 3 --output traces --seed 7 --max-isl 90000")
 	entries, err := os.ReadDir("traces")
@@ -158,7 +158,7 @@ func TestAnonymizeTrace(t *testing.T) {
 	}
 }
 
-// TestValidateCounts: a summary that counts other requests than its records hold is told.
+// TestValidateCounts: a summary that counts other requests than its records hold is reported.
 func TestValidateCounts(t *testing.T) {
 	record := func(phase, err string) string {
 		return `{"metadata":{"benchmark_phase":"` + phase + `"},"error":` + err + "}\n"

@@ -16,7 +16,7 @@ import (
 	"aiperf/internal/report/ui/liveview"
 )
 
-// told is what a run tells as number n of its looks.
+// told returns state number n of a run.
 func told(n int) *livefile.LiveState {
 	return &livefile.LiveState{
 		Version: "1", Run: "r", Host: "elsewhere", PID: 7, Written: time.Now(), Log: n,
@@ -134,7 +134,7 @@ func TestWatchWaits(t *testing.T) {
 	}
 }
 
-// TestWatchForeignResults: a run that ended before its first request is not told of by the results of an earlier one.
+// TestWatchForeignResults: a run that ended before its first request is not described by the results of an earlier one.
 func TestWatchForeignResults(t *testing.T) {
 	w, out, _ := watched(t.TempDir(), speaks)
 	w.dir = w.root

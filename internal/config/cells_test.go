@@ -126,7 +126,7 @@ func TestCellsOfAFile(t *testing.T) {
 }
 
 // TestFlagsOfTheFirstCell: what a flag gives holds in every cell that says nothing of it, also where the first cell has the same without it, and
-// in place of another kind of distribution.
+// instead of another kind of distribution.
 func TestFlagsOfTheFirstCell(t *testing.T) {
 	run, err := loaded(t, "benchmark:\n  model: m\n  endpoint: {url: 'http://h:1'}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic, prompts: {isl: 100}}\n"+
 		"  phases: {type: concurrency, requests: 6, concurrency: 2}\nsweep: {type: scenarios, runs: [{name: a, benchmark: {phases: [{name: profiling, requests: 3}]}}, "+

@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/redact"
 )
 
-// TestFlagSecrets: what a flag hides is said by its row, by every spelling; no row that carries a credential forgets it.
+// TestFlagSecrets: the row of a flag says what is hidden, for every spelling; every row with a credential hides it.
 func TestFlagSecrets(t *testing.T) {
 	for flag, want := range map[string]redact.ArgKind{
 		"--api-key": redact.Secret, "-H": redact.HeaderLine, "--H": redact.HeaderLine, "-u": redact.Address, "--custom-endpoint": redact.Address,

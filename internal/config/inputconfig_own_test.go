@@ -2,7 +2,7 @@ package config
 
 import "testing"
 
-// TestInputConfigIsParted: what AIPerf has no key for, or has none for in an entry of this type, stands apart; joined again it is the whole.
+// TestInputConfigIsParted: settings without a key in AIPerf, or without one in an entry of this type, are separate; joined again they are complete.
 func TestInputConfigIsParted(t *testing.T) {
 	const whole = `{"endpoint":{"urls":["u"],"tls":{"insecure":true}},"datasets":[{"name":"main","type":"file","prefix_prompts":{"shared_system_length":20},"prompts":{"isl":{"mean":5.0},"corpus":"coding"}},` +
 		`{"name":"two","type":"synthetic","prefix_prompts":{"length":3}}],"phases":[{"name":"p","type":"poisson","rate":2.0}],"environment":{"http":{"x":1}}}`

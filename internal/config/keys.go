@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/base/suggest"
 )
 
-// misfits lists the parts of a tree that do not fit a type, each with its line and path: unknown keys, values of other types, and fractions in place
+// misfits lists the parts of a tree that do not fit a type, each with its line and path: unknown keys, values of other types, and fractions instead
 // of integers, which the YAML library would truncate. It converts quoted numbers and booleans.
 func misfits(n *yaml.Node, t reflect.Type, path string) []string {
 	for t.Kind() == reflect.Pointer {

@@ -351,7 +351,7 @@ func dropNulls(n *yaml.Node) {
 	}
 }
 
-// longRamps converts durations in place of ramps to ramps.
+// longRamps converts durations, where ramps are expected, to ramps.
 func longRamps(p *yaml.Node) {
 	for _, key := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
 		if v := step(p, key); v != nil && v.Kind == yaml.ScalarNode && v.ShortTag() != "!!null" {

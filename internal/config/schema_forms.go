@@ -222,7 +222,7 @@ func wordsOf(list any) (words []string) {
 	return words
 }
 
-// anyCase returns a pattern for some words in any case. It also allows - or nothing in place of _, and vice versa.
+// anyCase returns a pattern for some words in any case. It also allows - or nothing instead of _, and vice versa.
 func anyCase(words []string) string {
 	var list []string
 	for _, w := range words {

@@ -39,8 +39,8 @@ func quiz(t *testing.T) string {
 	return dir
 }
 
-// TestAccuracyRun: a server that answers B, and fails on one question, has the score that the right answers say, beside the figures of the
-// same requests; the warm-up is not graded, and shifts nothing. The report of the run grades again, by another grader if told.
+// TestAccuracyRun: a server that answers B, and fails on one question, has the score of the right answers, in addition to the figures of the
+// same requests; the warm-up is not graded, and shifts nothing. The report of the run grades again, by another grader if asked to.
 func TestAccuracyRun(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -16,7 +16,7 @@ import (
 	"aiperf/internal/workload/adaptive"
 )
 
-// adaptivePhaseConfig is one in which every key says something of its own.
+// adaptivePhaseConfig is one in which every key has an effect.
 func adaptivePhaseConfig() config.Phase {
 	return config.Phase{
 		Name: "main", Kind: config.KindProfiling, Type: config.PhaseConcurrency, Concurrency: ptr(40), Duration: seconds(60), AdaptiveScale: true, AdaptiveSustain: seconds(3),

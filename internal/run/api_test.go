@@ -40,7 +40,7 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// TestAPI: while a run goes on its API tells how it stands, and the last request's server has seen it; it is gone with the run.
+// TestAPI: during a run its API reports the state, up to the last request; it ends with the run.
 func TestAPI(t *testing.T) {
 	const requests = 6
 	b := whole(t.TempDir(), "", requests)
@@ -107,7 +107,7 @@ func TestAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, errs.String())
 	}
-	model.Close() // what its goroutines noted is read from here on
+	model.Close() // from here on the notes of its goroutines are read
 	if n := run.Profiling.Value("request_count", metric.Avg); n != requests {
 		t.Errorf("%v requests in the results", n)
 	}
@@ -236,7 +236,7 @@ func TestRecordsEnd(t *testing.T) {
 	}
 }
 
-// TestFinalResults: what the API tells at the end is what the summary holds.
+// TestFinalResults: the final answer of the API equals the summary.
 func TestFinalResults(t *testing.T) {
 	set, err := metric.NewSelection(metric.Options{})
 	if err != nil {

@@ -101,7 +101,7 @@ func TestWarmCacheOfAServer(t *testing.T) {
 	}
 }
 
-// TestEarlierRunOfTheSamePrompts: where the server reports nothing, an earlier run beside this one is named that sent the same prompts to the same server; not
+// TestEarlierRunOfTheSamePrompts: where the server reports nothing, an earlier run in the same directory is named that sent the same prompts to the same server; not
 // where this run makes its prompts new, sends others or asks another server.
 func TestEarlierRunOfTheSamePrompts(t *testing.T) {
 	top := t.TempDir()

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// ofFile makes a run send the rows of a file, without a stop of its own.
+// ofFile makes a run send the rows of a file, without a stop condition.
 func ofFile(t *testing.T, b *config.Benchmark, format, rows string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
@@ -20,7 +20,7 @@ func ofFile(t *testing.T, b *config.Benchmark, format, rows string) {
 	d.Type, d.Path, d.Format, d.Prompts, d.Entries = config.DatasetFile, path, format, nil, 0
 }
 
-// TestLengthOfRawBodies: bodies of the user that have a limit of their own have a mismatch of lengths, as requests whose length the run chose.
+// TestLengthOfRawBodies: bodies of the user that have their own limit have a mismatch of lengths, as requests whose length the run chose.
 func TestLengthOfRawBodies(t *testing.T) {
 	body := func(limit string) string {
 		return `{"model":"m","stream":true,"messages":[{"role":"user","content":"x"}],"max_tokens":` + limit + `}`

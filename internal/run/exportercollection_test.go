@@ -308,7 +308,7 @@ func TestSimulatedGPUs(t *testing.T) {
 	}
 }
 
-// TestGivenRoundTrip: what the user tells of the network is taken out of the latencies, down to 0.
+// TestGivenRoundTrip: the network latency that the user states is subtracted from the latencies, down to 0.
 func TestGivenRoundTrip(t *testing.T) {
 	var served atomic.Int64
 	b := whole(t.TempDir(), answers(t, &served), 3)

@@ -16,7 +16,7 @@ import (
 	"aiperf/internal/base/testhome"
 )
 
-// TestExportersTrustTheSameRoots: exporters behind a certificate of one's own are reached with --tls-ca-file, and not without.
+// TestExportersTrustTheSameRoots: exporters with a private certificate are reached with --tls-ca-file, and not without.
 func TestExportersTrustTheSameRoots(t *testing.T) {
 	testhome.Slow(t)
 	var pages atomic.Int64

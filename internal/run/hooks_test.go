@@ -122,7 +122,7 @@ func TestSeamlessProfile(t *testing.T) {
 }
 
 // TestFailedHooks: a cache that is not emptied and a profiler that does not start end the run before a measured request, those that started
-// are stopped in the opposite order; one that does not stop is told.
+// are stopped in the opposite order; one that does not stop is reported.
 func TestFailedHooks(t *testing.T) {
 	for name, c := range map[string]struct {
 		fails    string // server and path

@@ -177,8 +177,8 @@ func bases(dir string) map[string]func() *config.Benchmark {
 	return list
 }
 
-// view is what the packages below are told of a configuration, as text: their options, the first requests, the files that are opened. An error is
-// part of it. The requests, which take long to make, are left out unless data is set.
+// view returns what the packages below receive of a configuration, as text: their options, the first requests, the files that are opened. An error is
+// part of it. The requests, which take long to make, are omitted unless data is set.
 func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	var text strings.Builder
 	say := func(name string, v any) {
@@ -327,7 +327,7 @@ func change(l leaf) {
 	}
 }
 
-// TestEveryLeafHasAnEffect: every value of the configuration that this build follows, changed alone, changes what some package is told.
+// TestEveryLeafHasAnEffect: every value of the configuration that this build follows, changed alone, changes what some package receives.
 func TestEveryLeafHasAnEffect(t *testing.T) {
 	testhome.Slow(t)
 	dir := t.TempDir()

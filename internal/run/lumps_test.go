@@ -50,7 +50,7 @@ func TestLumpsOfAServer(t *testing.T) {
 	}
 }
 
-// runReadInTime runs a probe and four requests, and repeats them if the client read an answer so late that bursts cannot be told from late reads.
+// runReadInTime runs a probe and four requests, and repeats them if the client read an answer so late that bursts cannot be distinguished from late reads.
 // It fails the test if that happens three times: the limit is far above what other programs cause.
 func runReadInTime(t *testing.T, knobs string) (dir string, run *metric.Run) {
 	t.Helper()

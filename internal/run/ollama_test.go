@@ -144,7 +144,7 @@ func TestOllama(t *testing.T) {
 	}
 }
 
-// ollamaRecords looks at the latencies of the records of a run that are no errors.
+// ollamaRecords looks at the latencies of the records of a run that did not fail.
 func ollamaRecords(t *testing.T, dir string, streaming bool, first, gap time.Duration) {
 	t.Helper()
 	for line := range jsonLines(t, filepath.Join(dir, "profile_export.jsonl")) {

@@ -35,7 +35,7 @@ type preflightOptions struct {
 // newPreflight returns a preflight, which has sent nothing yet.
 func newPreflight(o preflightOptions) *preflight { return &preflight{o} }
 
-// ownClient returns a client with connections of its own, so that those of the load stay unused. The caller must call release.
+// ownClient returns a client with separate connections, so that those of the load stay unused. The caller must call release.
 func (p *preflight) ownClient(set func(*transport.Options)) (client connection.Client, release func(), err error) {
 	connections := connection.Options(p.config, nil)
 	connections.Capture = transport.CaptureOff

@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/run/serverprobe"
 )
 
-// TestProbe: every finding, made by a knob of the simulated server, stands in the output, in the verdict and in the summary; what the server
-// does well is no finding; the probe is in no result.
+// TestProbe: every finding, made by a knob of the simulated server, is in the output, in the verdict and in the summary; what the server
+// does well is not a finding; the probe is not in the results.
 func TestProbe(t *testing.T) {
 	chat := func(*config.Benchmark) {}
 	for _, c := range []struct {

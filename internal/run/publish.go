@@ -57,7 +57,7 @@ func (p *publisher) run() {
 	defer close(p.done)
 	path := filepath.Join(p.dir, livefile.Name)
 	told := livefile.LiveState{Version: p.version, Run: p.id, PID: int64(os.Getpid())}
-	told.Host, _ = os.Hostname() // without a host name nobody can tell whether the process still exists
+	told.Host, _ = os.Hostname() // without a host name it is unknown whether the process still exists
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {

@@ -16,7 +16,7 @@ import (
 	"aiperf/internal/workload/conversation"
 )
 
-// What shows that a model is ready (transport, section 13.1). Any other value requires both.
+// The condition for a model to be ready (transport, section 13.1). Any other value requires both.
 const (
 	readyByList   = "models"
 	readyByAnswer = "inference"

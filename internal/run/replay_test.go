@@ -21,7 +21,7 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// TestWiringOfReplays: every setting of a replay arrives, in the phase and in the warm-up that comes by itself in place of others.
+// TestWiringOfReplays: every setting of a replay arrives, in the phase and in the warm-up that is added instead of others.
 func TestWiringOfReplays(t *testing.T) {
 	b := &config.Default().Benchmark
 	b.Dataset().TraceIdleGapCap = seconds(5)
@@ -51,7 +51,7 @@ func TestWiringOfReplays(t *testing.T) {
 	}
 }
 
-// recordings is a dataset of so many conversations, of which some are started by others.
+// recordings returns a dataset of a given number of conversations; some are started by others.
 type recordings struct {
 	dataset.Dataset
 	n, started int
@@ -113,7 +113,7 @@ type question struct {
 	session   string
 }
 
-// TestReplayedRecordings: over the wire, a replay primes the caches with answers of one token, goes on in the same sessions with the marker that
+// TestReplayedRecordings: over the wire, a replay primes the caches with answers of one token, continues in the same sessions with the marker that
 // primed them, and keeps the warm-up out of the results.
 func TestReplayedRecordings(t *testing.T) {
 	var mu sync.Mutex

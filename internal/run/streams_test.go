@@ -75,7 +75,7 @@ func (c *collector) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// TestCollector: what a collector has got in the end are the figures of the report; the page for Prometheus has them, too.
+// TestCollector: the last figures of a collector are those of the report; the page for Prometheus has them, too.
 func TestCollector(t *testing.T) {
 	c := &collector{metrics: map[string]*metricdata.Metric{}}
 	server := httptest.NewServer(c)

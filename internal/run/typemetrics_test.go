@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/wire/endpoint"
 )
 
-// mediaSpeech are the ways to speak types that are about media, beside those of speech.
+// mediaSpeech holds the protocols of types with media, in addition to those of speech.
 var mediaSpeech = map[string][]spoken{
 	"chat":            {{name: " image", row: `{"text":"x","images":["` + onePixel + `","` + onePixel + `"]}`}, {name: " sound", row: `{"text":"x","audio":"` + oneSound + `"}`}},
 	"responses":       {{name: " image", row: `{"text":"x","image":"` + onePixel + `"}`}},

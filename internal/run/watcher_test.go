@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// onlooker counts what it is told and has enough once so many requests have begun to answer.
+// onlooker counts its events and stops once a given number of requests have begun to answer.
 type onlooker struct {
 	mu                  sync.Mutex
 	sent, first, ended  map[string]int64

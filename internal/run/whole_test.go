@@ -219,7 +219,7 @@ func TestInterruptedRun(t *testing.T) {
 	}
 }
 
-// TestSimulatedServer: a mock:// URL starts a server in a process of its own, which ends with the run and had what the run counts.
+// TestSimulatedServer: a mock:// URL starts a server in a separate process, which ends with the run and received what the run counts.
 func TestSimulatedServer(t *testing.T) {
 	dir := t.TempDir()
 	truth := filepath.Join(dir, "truth.jsonl")
@@ -242,7 +242,7 @@ func TestSimulatedServer(t *testing.T) {
 	}
 }
 
-// TestRunRefuses: what cannot run says why before anything is sent.
+// TestRunRefuses: a run that cannot start gives the reason before anything is sent.
 func TestRunRefuses(t *testing.T) {
 	testhome.Slow(t)
 	var served atomic.Int64

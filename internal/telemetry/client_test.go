@@ -80,7 +80,7 @@ func TestOverlappingScrapes(t *testing.T) {
 		w.Kick()
 	}
 	came.Wait()
-	w.Once(t.Context(), time.Minute) // no room: left out
+	w.Once(t.Context(), time.Minute) // no room: omitted
 	close(release)
 	w.mu.Lock()
 	w.closed = true

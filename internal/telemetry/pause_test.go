@@ -54,7 +54,7 @@ func (p pipes) Close() error {
 
 func (p pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory"} }
 
-// TestPauses: an exporter that answers 429, or 503 with Retry-After, is not asked before it wants to be; what was left out is counted. Without a
+// TestPauses: an exporter that answers 429, or 503 with Retry-After, is not asked before it wants to be; skipped scrapes are counted. Without a
 // length the pauses double.
 func TestPauses(t *testing.T) {
 	for _, c := range []struct {

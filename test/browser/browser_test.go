@@ -64,7 +64,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// tab is a page in a browser of its own, with what it asked of the network and what its script complained of.
+// tab is a page in a separate browser, with its network requests and script errors.
 type tab struct {
 	context.Context
 	t        *testing.T
@@ -306,7 +306,7 @@ func (p *tab) frames(move string) float64 {
 	return frame
 }
 
-// TestManyRequests: a page of 50,000 requests stays small, loads and moves; its times are told.
+// TestManyRequests: a page of 50,000 requests stays small, loads and moves; its times are printed.
 func TestManyRequests(t *testing.T) {
 	dir := many(t)
 	info, err := os.Stat(filepath.Join(dir, "report.html"))
@@ -425,7 +425,7 @@ func TestDashboard(t *testing.T) {
 	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#format"); f.value = "html"; f.onchange(); })()`, nil))
 	p.want(`document.querySelector("#size").disabled`, "true")
 
-	// a run without the other one is a run of its own, with other plots
+	// one run without the other is a single run, with other plots
 	p.do(chromedp.Evaluate(`document.querySelector("#runs fieldset div input").click()`, nil))
 	until(`document.querySelector("#mode").textContent`, "Analyzing run: c6")
 	p.do(chromedp.Evaluate(`document.querySelector("#runs fieldset div input").click()`, nil))

@@ -76,7 +76,7 @@ func TestDashboardOfOneRun(t *testing.T) {
 	gauge := p.text(`(() => { const y = document.querySelector("#edit form").y; return y.value = y.querySelector('[label="Server metrics"] option').value; })()`)
 	p.click("#save-new")
 	p.comes(`[...document.querySelectorAll(".plot h2")].at(-1).textContent.includes("` + gauge + `")`)
-	// what cannot be drawn is said in the dialog
+	// the dialog says what cannot be drawn
 	p.click("#add")
 	choose("percentile_bands")
 	p.do(chromedp.Evaluate(`document.querySelector("#edit form").y.value = "request_latency"`, nil))

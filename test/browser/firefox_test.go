@@ -91,7 +91,7 @@ func openFirefox(t *testing.T) *firefox {
 	return f
 }
 
-// do sends a command and waits for what comes of it; events that come before are kept.
+// do sends a command and waits for its result; earlier events are stored.
 func (f *firefox) do(method string, params map[string]any, result any) {
 	f.t.Helper()
 	f.last++

@@ -130,7 +130,7 @@ const findTexts = `(() => {
 	return bad.slice(0, 8).join("; ") + (document.documentElement.scrollWidth > innerWidth ? "; wider than the window: " + document.documentElement.scrollWidth : "");
 })()`
 
-// wrapped are head figures, and what stands below them, that are wider than their card, or of more lines than figure and unit.
+// wrapped are head figures, and the texts below them, that are wider than their card, or of more lines than figure and unit.
 const wrapped = `[...document.querySelectorAll(".card .big, .card dl div")].filter((e) => e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().height > 2.4 * parseFloat(getComputedStyle(e).fontSize)).map((e) => e.textContent).join("; ")`
 
 // TestTextsOfCharts: in no page does a text of a chart touch another, or leave the chart, nor is a page wider than its window, nor do head
@@ -184,7 +184,7 @@ func TestWithoutScript(t *testing.T) {
 	}
 }
 
-// TestWholeWords: the key of the picture of requests has a colour of its own for each word; on paper no key of a setting, no head of a column and no flag is broken.
+// TestWholeWords: the key of the picture of requests has a different colour for each word; on paper no key of a setting, no head of a column and no flag is broken.
 func TestWholeWords(t *testing.T) {
 	p := open(t, "file://"+states(t)["phases"], 794) // A4
 	p.want(`(() => { const all = [...document.querySelectorAll("p.legend span[class]")].map((e) => getComputedStyle(e).backgroundColor); return all.length + " " + new Set(all).size; })()`, "5 5")

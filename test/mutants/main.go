@@ -82,7 +82,7 @@ func plantAll(all []mutant, chosen *regexp.Regexp, dir string) (alive, planted i
 	return alive, planted
 }
 
-// mutant is a fault: old stands once in a file of internal/ and becomes new.
+// mutant is a fault: old occurs once in a file of internal/ and becomes new.
 type mutant struct{ file, name, old, new string }
 
 func (m *mutant) pkg() string { return "./internal/" + path.Dir(m.file) }
@@ -114,7 +114,7 @@ func joined(before, line string) string {
 	return before + "\n" + line
 }
 
-// source returns the text of the mutant's file, which stands at where. It returns an error if the old text does not stand there exactly once.
+// source returns the text of the mutant's file, which is at where. It returns an error if the old text does not occur there exactly once.
 func (m *mutant) source(where string) (string, error) {
 	b, err := os.ReadFile(where)
 	if err != nil {
@@ -126,7 +126,7 @@ func (m *mutant) source(where string) (string, error) {
 	return string(b), nil
 }
 
-// plant tests with the mutant in place of its file. how is a test that failed, or what else happened.
+// plant tests with the mutant instead of its file. how is a test that failed, or what else happened.
 func (m *mutant) plant(dir string) (killed bool, how string) {
 	where, err := filepath.Abs(filepath.Join("internal", m.file))
 	if err != nil {

@@ -75,7 +75,7 @@ func check(program, tags string, cold bool) error {
 		}
 		fmt.Printf("%-17s %8.1f of %g\n", m.name, got, limit)
 		if got > limit {
-			faults = append(faults, fmt.Errorf("%s is %.1f, the limit is %g. Make it smaller, or raise the limit in %s in a commit of its own that says why", m.name, got, limit, limitsFile))
+			faults = append(faults, fmt.Errorf("%s is %.1f, the limit is %g. Make it smaller, or raise the limit in %s in a separate commit that says why", m.name, got, limit, limitsFile))
 		}
 	}
 	return errors.Join(append(faults, ownCommit())...)
@@ -104,7 +104,7 @@ func parse(text string) (map[string]float64, error) {
 	return limits, nil
 }
 
-// ownCommit returns an error if the newest change of the limits stands in a commit with other changes. Without a history there is nothing to check.
+// ownCommit returns an error if the newest change of the limits is in a commit with other changes. Without a history there is nothing to check.
 func ownCommit() error {
 	commit, _ := exec.Command("git", "log", "-1", "--format=%h", "--", limitsFile).Output()
 	hash := strings.TrimSpace(string(commit))
@@ -116,7 +116,7 @@ func ownCommit() error {
 		return fmt.Errorf("git show %s: %w", hash, err)
 	}
 	if list := strings.Fields(string(files)); len(list) > 1 {
-		return fmt.Errorf("commit %s changes %s and %d other files: a limit changes in a commit of its own, whose message says why", hash, limitsFile, len(list)-1)
+		return fmt.Errorf("commit %s changes %s and %d other files: a limit changes in a separate commit, whose message says why", hash, limitsFile, len(list)-1)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestLimits: the file of limits has every measure, and what is no limit is refused with its line.
+// TestLimits: the file of limits has every measure, and a line that is not a limit is refused with its number.
 func TestLimits(t *testing.T) {
 	text, err := os.ReadFile("../../" + limitsFile)
 	if err != nil {

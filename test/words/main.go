@@ -1,5 +1,5 @@
 // Words checks the words of the project with vale and the rules in .vale/aiperf: README, ARCHITECTURE, CONTRIBUTING, docs, the unreleased part of
-// CHANGELOG.md, and every string of at least three words in the program. A finding has its place in the source. The exit status is 1 if a rule with
+// CHANGELOG.md, every string of at least three words in the program, and every comment of the Go code. A finding has its place in the source. The exit status is 1 if a rule with
 // the level error was broken, and 2 if the check itself failed. With -print it prints the strings and runs nothing.
 package main
 
@@ -19,8 +19,8 @@ import (
 // pages are the files and folders that vale reads itself.
 var pages = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs"}
 
-// code holds the folders whose strings are checked.
-var code = []string{"cmd", "internal"}
+// code holds the folders whose strings and comments are checked.
+var code = []string{"cmd", "internal", "test"}
 
 // alert is what the check reads of a finding in vale's JSON output.
 type alert struct {
@@ -45,7 +45,7 @@ func main() {
 
 // check runs vale in root and prints its findings in the order of their places; with list it prints the strings. It reports whether one has the level error.
 func check(out io.Writer, vale, root string, list bool) (bool, error) {
-	found, err := texts(root, code)
+	found, remarks, err := texts(root, code)
 	if err != nil {
 		return false, err
 	}
@@ -64,14 +64,17 @@ func check(out io.Writer, vale, root string, list bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	body, places := oneLine(found)
-	stringsFile, changesFile := filepath.Join(dir, "strings.txt"), filepath.Join(dir, "CHANGELOG.md")
-	for name, content := range map[string]string{stringsFile: body, changesFile: changes} {
+	stringsFile, commentsFile, changesFile := filepath.Join(dir, "strings.txt"), filepath.Join(dir, "comments.txt"), filepath.Join(dir, "CHANGELOG.md")
+	places := map[string][]place{}
+	content := map[string]string{changesFile: changes}
+	content[stringsFile], places[stringsFile] = oneLine(found)
+	content[commentsFile], places[commentsFile] = oneLine(remarks)
+	for name, content := range content {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			return false, err
 		}
 	}
-	alerts, err := run(vale, root, append([]string{stringsFile, changesFile}, pages...))
+	alerts, err := run(vale, root, append([]string{stringsFile, commentsFile, changesFile}, pages...))
 	if err != nil {
 		return false, err
 	}
@@ -79,16 +82,15 @@ func check(out io.Writer, vale, root string, list bool) (bool, error) {
 	for name, list := range alerts {
 		for _, a := range list {
 			at := place{filepath.ToSlash(name), a.Line}
-			switch name {
-			case stringsFile:
-				at = places[a.Line]
-			case changesFile:
+			if lines := places[name]; lines != nil {
+				at = lines[a.Line]
+			} else if name == changesFile {
 				at.file = "CHANGELOG.md"
 			}
 			findings = append(findings, finding{at, a})
 		}
 	}
-	return show(out, findings, len(found)), nil
+	return show(out, findings, len(found), len(remarks)), nil
 }
 
 // finding is an alert with its place in the source.
@@ -98,7 +100,7 @@ type finding struct {
 }
 
 // show prints the findings and reports whether one is an error.
-func show(out io.Writer, findings []finding, texts int) bool {
+func show(out io.Writer, findings []finding, texts, comments int) bool {
 	slices.SortFunc(findings, func(a, b finding) int {
 		if c := strings.Compare(a.file, b.file); c != 0 {
 			return c
@@ -112,7 +114,7 @@ func show(out io.Writer, findings []finding, texts int) bool {
 			failures++
 		}
 	}
-	fmt.Fprintf(out, "words: %d findings in the pages and %d strings, %d of them errors\n", len(findings), texts, failures)
+	fmt.Fprintf(out, "words: %d findings in the pages, %d strings and %d comments, %d of them errors\n", len(findings), texts, comments, failures)
 	return failures > 0
 }
 

@@ -36,17 +36,16 @@ type place struct {
 	line int
 }
 
-// text is a string of the program.
+// text is a string or a comment of the program.
 type text struct {
 	place
 	text string
 	raw  bool // in back quotes: its lines are those of the file
 }
 
-// texts returns the strings of at least three words in the Go files below the folders, and the comments of the example configurations. Tests and
-// their data are not read. Strings joined by + are one text.
-func texts(root string, folders []string) ([]text, error) {
-	var found []text
+// texts returns the strings of at least three words in the Go files below the folders, with the comments of the example configurations, and the
+// comments of all Go files. Strings of tests and test data are not read. Strings joined by + are one text.
+func texts(root string, folders []string) (found, remarks []text, err error) {
 	for _, folder := range folders {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
@@ -61,32 +60,34 @@ func texts(root string, folders []string) ([]text, error) {
 			}
 			name = filepath.ToSlash(name)
 			switch {
-			case strings.HasSuffix(name, ".go") && !strings.HasSuffix(name, "_test.go") && !isData(name):
-				list, err := goTexts(path, name)
-				found = append(found, list...)
+			case strings.HasSuffix(name, ".go"):
+				list, comments, err := goTexts(path, name)
+				remarks = append(remarks, comments...)
+				if !strings.HasSuffix(name, "_test.go") && !isData(name) {
+					found = append(found, list...)
+				}
 				return err
 			case strings.Contains(name, "/exampleconfigs/files/"):
-				list, err := comments(path, name)
+				list, err := yamlComments(path, name)
 				found = append(found, list...)
 				return err
 			}
 			return nil
 		})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return found, nil
+	return found, remarks, nil
 }
 
-// goTexts returns the texts of one Go file.
-func goTexts(path, name string) ([]text, error) {
+// goTexts returns the strings and the comments of one Go file.
+func goTexts(path, name string) (found, remarks []text, err error) {
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, nil, 0)
+	file, err := parser.ParseFile(files, path, nil, parser.ParseComments)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var found []text
 	add := func(n ast.Expr) bool {
 		s, raw, ok := joined(n)
 		if ok && len(strings.Fields(s)) >= leastWords {
@@ -94,8 +95,11 @@ func goTexts(path, name string) ([]text, error) {
 		}
 		return ok
 	}
+	names := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.Ident:
+			names[n.Name] = true
 		case *ast.ImportSpec:
 			return false
 		case *ast.Field:
@@ -107,7 +111,25 @@ func goTexts(path, name string) ([]text, error) {
 		}
 		return true
 	})
-	return found, nil
+	for _, group := range file.Comments {
+		remarks = append(remarks, text{place{name, files.Position(group.Pos()).Line}, comment(group, names), true})
+	}
+	return found, remarks, nil
+}
+
+// comment returns the text of a comment, line by line, without its first word if that is a name of the code.
+func comment(group *ast.CommentGroup, names map[string]bool) string {
+	var lines []string
+	for _, c := range group.List {
+		lines = append(lines, strings.Split(strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(c.Text, "//"), "/*"), "*/"), "\n")...)
+	}
+	for i := range lines {
+		lines[i] = strings.TrimPrefix(lines[i], " ")
+	}
+	if name, rest, ok := strings.Cut(lines[0], " "); ok && names[name] {
+		lines[0] = rest
+	}
+	return strings.Join(lines, "\n")
 }
 
 // joined returns the value of a string literal or of literals joined by +, and whether it begins with a back quote.
@@ -130,24 +152,24 @@ func joined(n ast.Expr) (s string, raw, ok bool) {
 	return "", false, false
 }
 
-// comments returns the comments of a YAML file, each with its line.
-func comments(path, name string) ([]text, error) {
+// yamlComments returns the comments of a YAML file, each with its line.
+func yamlComments(path, name string) ([]text, error) {
 	body, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
 	var found []text
 	for i, line := range strings.Split(string(body), "\n") {
-		_, comment, ok := strings.Cut(line, "# ")
-		if ok && len(strings.Fields(comment)) >= leastWords {
-			found = append(found, text{place{name, i + 1}, comment, false})
+		_, after, ok := strings.Cut(line, "# ")
+		if ok && len(strings.Fields(after)) >= leastWords {
+			found = append(found, text{place{name, i + 1}, after, false})
 		}
 	}
 	return found, nil
 }
 
 // oneLine returns the texts with a line for each paragraph, and the places of these lines by their numbers from 1 on. A line that begins with a
-// space, as in a table of commands, is a paragraph of its own; other lines of a text continue the one before.
+// space, as in a table of commands, is a separate paragraph; other lines of a text continue the one before.
 func oneLine(found []text) (string, []place) {
 	var body strings.Builder
 	places := []place{{}}

@@ -26,16 +26,17 @@ func tree(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// TestTexts: strings of three words and comments of example configurations are found with their lines; imports, tags, tests and data are not read.
+// TestTexts: strings of three words and comments of example configurations are found with their lines; imports, tags, strings of tests and data are
+// not read. Comments have their lines and lack the name that a doc comment begins with.
 func TestTexts(t *testing.T) {
 	root := tree(t, map[string]string{
 		"internal/a/a.go":                              "package a\n\nimport _ \"one two three/four five\"\n\ntype t struct {\n\tf int `a:\"b c d\" e:\"f\"`\n}\n\nvar short = \"two words\"\n\nvar joined = \"first part, \" +\n\t\"second part\"\n\nvar raw = `line one of raw\nline two`\n\nvar call = f(\"an argument in a call\" + short)\n",
-		"internal/a/a_test.go":                         "package a\n\nvar s = \"strings of tests are ignored\"\n",
+		"internal/a/a_test.go":                         "package a\n\n// s is\n// a string\nvar s = \"strings of tests are ignored\" // Trailing comment\n",
 		"internal/a/testdata/x.go":                     "package x\n\nvar s = \"data of tests are ignored\"\n",
 		"internal/sim/mockserver/words.go":             "package mockserver\n\nvar s = \"words that are sent\"\n",
 		"internal/cli/exampleconfigs/files/small.yaml": "a: 1 # two words\n# description: a small example\n",
 	})
-	found, err := texts(root, []string{"internal"})
+	found, remarks, err := texts(root, []string{"internal"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +48,10 @@ func TestTexts(t *testing.T) {
 	}
 	if !slices.Equal(found, want) {
 		t.Errorf("found %v\nwant %v", found, want)
+	}
+	want = []text{{place{"internal/a/a_test.go", 3}, "is\na string", true}, {place{"internal/a/a_test.go", 5}, "Trailing comment", true}}
+	if !slices.Equal(remarks, want) {
+		t.Errorf("comments %v\nwant %v", remarks, want)
 	}
 }
 
@@ -80,7 +85,7 @@ func TestUnreleased(t *testing.T) {
 	}
 }
 
-// fakeVale is a program in place of vale: it prints a finding for the first line of the first file and of README.md, and exits as vale does.
+// fakeVale is a program that replaces vale: it prints a finding for the first line of the first file and of README.md, and exits as vale does.
 const fakeVale = `#!/bin/sh
 for a in "$@"; do case "$a" in */strings.txt) s=$a;; */CHANGELOG.md) c=$a;; esac; done
 printf '{"%s":[{"Check":"x.Y","Message":"m1","Severity":"SEVERITY","Line":2}],"%s":[{"Check":"x.Y","Message":"m2","Severity":"warning","Line":3}],"README.md":[]}' "$s" "$c"
@@ -97,6 +102,7 @@ func TestCheck(t *testing.T) {
 			"CHANGELOG.md":  "# Changelog\n\n## Unreleased\n",
 			"cmd/a/main.go": "package main\n\nvar a = \"the first text here\"\n\nvar b = \"the second text here\"\n",
 			"internal/b.go": "package b\n",
+			"test/c.go":     "package c\n",
 			"vale":          strings.NewReplacer("SEVERITY", c.severity, "STATUS", c.status).Replace(fakeVale),
 		})
 		vale := filepath.Join(root, "vale")

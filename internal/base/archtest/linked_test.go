@@ -58,7 +58,7 @@ var keptOut = map[string]string{
 	"aiperf/internal/text/tokenizer/crosscheck": "a program of its own, for make test-wide",
 }
 
-// TestKeptOut: what was once dropped for its weight is not linked again.
+// TestKeptOut: packages that were dropped for their weight are not linked again.
 func TestKeptOut(t *testing.T) {
 	for line := range strings.Lines(linked(t)) {
 		name, _, _ := strings.Cut(line, ":")

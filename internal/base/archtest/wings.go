@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Wings lists the folders of internal in the order in which data flows. A package may import packages of its own wing and of earlier wings.
+// Wings lists the folders of internal in the order in which data flows. A package may import packages of its wing and of earlier wings.
 var Wings = []string{"base", "text", "config", "measure", "workload", "wire", "telemetry", "report", "sim", "run", "series", "cli"}
 
 // WingOf returns the wing of a package, given by its path below the module, and the wing's position in Wings. Programs (cmd, test) come after all

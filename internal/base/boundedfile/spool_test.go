@@ -20,7 +20,7 @@ func digits(size int) []byte {
 	return b
 }
 
-// TestSpool: what a source gave is read again at any place, out of memory and out of the file behind it, and no folder lists that file.
+// TestSpool: data of a source can be read again from any position, from memory and from the temporary file, and no folder lists that file.
 func TestSpool(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
@@ -52,7 +52,7 @@ func TestSpool(t *testing.T) {
 	}
 }
 
-// TestSpoolFails: a source that breaks or never ends, and content that cannot be kept, are told with what was read before.
+// TestSpoolFails: a source that breaks or never ends, and content that cannot be stored, are errors, and what was read before is returned.
 func TestSpoolFails(t *testing.T) {
 	broken := errors.New("broken")
 	s := NewSpool("x", io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)), 100)

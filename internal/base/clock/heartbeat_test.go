@@ -87,7 +87,7 @@ func TestBeats(t *testing.T) {
 	}
 }
 
-// TestWakes: what waking costs is the mean over the instants of the grid, those in a stop included; short delays are those of any machine.
+// TestWakes: the delay of waking is the mean over the instants of the grid, including those during a stop; short delays count as normal.
 func TestWakes(t *testing.T) {
 	var w wakes
 	if w.mean() != 0 {

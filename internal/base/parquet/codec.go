@@ -14,7 +14,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// decompress decompresses a page of the column to at most so many bytes. They stay valid until the next page.
+// decompress decompresses a page of the column to at most limit bytes. They stay valid until the next page.
 func (c *cursor) decompress(text []byte, most int) (out []byte, err error) {
 	if len(text) == 0 || c.chunk.codec == codecNone {
 		return text, nil

@@ -125,7 +125,7 @@ type deltas struct {
 // maxBlock is the maximum number of numbers in a block.
 const maxBlock = 1 << 16
 
-// newDeltas reads the head of numbers of a page with at most so many values.
+// newDeltas reads the head of numbers of a page with at most the given number of values.
 func newDeltas(b []byte, values int) (*deltas, error) {
 	var head [4]uint64 // values per block, parts per block, number of values, first value
 	for i := range head {

@@ -326,7 +326,7 @@ type pageHead struct {
 	encoding           int
 	definitions        int // encoding of the definition levels; in version 2 their bytes
 	repetitions        int
-	compressed, told   bool // told: the numbers of its kind are there
+	compressed, told   bool // whether its statistics are present
 }
 
 // readPageHead reads the head of a page and returns its size.

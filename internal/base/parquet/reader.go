@@ -426,7 +426,7 @@ func (c *cursor) page() error {
 	return c.dataPageV2(head, text)
 }
 
-// reserve checks that the page fits into memory beside those of the other columns.
+// reserve checks that the page fits into memory together with those of the other columns.
 func (c *cursor) reserve(head *pageHead) error {
 	of, each := &c.need[0], int64(8)
 	if head.kind == pageDictionary {

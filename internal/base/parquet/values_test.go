@@ -45,7 +45,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestHalfNaN: a float of two bytes that is no number stays so.
+// TestHalfNaN: NaN as a float of two bytes stays NaN.
 func TestHalfNaN(t *testing.T) {
 	if v := half(0x7e00); !math.IsNaN(v) {
 		t.Errorf("%v", v)

@@ -61,7 +61,7 @@ type writtenChunk struct {
 	first, last       string // texts of a dictionary
 }
 
-// NewWriter returns a writer of a table. metadata are names and texts that the file holds beside the table.
+// NewWriter returns a writer of a table. metadata are names and texts that the file holds in addition to the table.
 func NewWriter(out io.Writer, columns []Column, metadata [][2]string) *Writer {
 	w := &Writer{out: out, metadata: metadata}
 	for _, c := range columns {
@@ -342,7 +342,7 @@ func appendRuns(b []byte, list []uint32, width int) []byte {
 	return b
 }
 
-// equal returns how many numbers at the front are equal, most at the most.
+// equal returns how many numbers at the front are equal, at most most.
 func equal(list []uint32, most int) int {
 	n := 1
 	for n < len(list) && n < most && list[n] == list[0] {

@@ -144,7 +144,7 @@ func TestSentences(t *testing.T) {
 	}
 }
 
-// FuzzUnits: no text makes the reader of escapes fail or stand still.
+// FuzzUnits: no text makes the reader of escapes fail or hang.
 func FuzzUnits(f *testing.F) {
 	for _, text := range []string{`\u0053`, `\ud83d\ude00`, "%2553", "&#x53;", `\\`, `\u{110000}`, "&bogus;", "%", `\777`} {
 		f.Add(text)

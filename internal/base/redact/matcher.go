@@ -112,7 +112,7 @@ func start[T text](s T) uint32 { return uint32(pair(s))<<16 | uint32(pair(s[2:])
 // match is the position of a match in a text.
 type match struct{ from, to int }
 
-// replace puts the placeholder in place of every match. name means that the text is the name of a JSON member.
+// replace replaces every match by the placeholder. name means that the text is the name of a JSON member.
 func (m *matcher) replace(text string, name bool) string {
 	var out strings.Builder
 	from := 0
@@ -140,7 +140,7 @@ func (m *matcher) replace(text string, name bool) string {
 // minPart is the minimum length of the beginning of a value that is replaced at the end of a truncated text.
 const minPart = 6
 
-// replaceEnd puts the placeholder in place of the beginning of a value at the end of a text, which may be followed by an ellipsis.
+// replaceEnd replaces the beginning of a value by the placeholder at the end of a text, which may be followed by an ellipsis.
 func (m *matcher) replaceEnd(text string) string {
 	body := strings.TrimSuffix(text, "…")
 	for _, p := range m.patterns {

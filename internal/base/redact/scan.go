@@ -99,7 +99,7 @@ func (s *scanner) value(i int, stop uint16) int {
 	return i
 }
 
-// replace puts by in place of in[from:to] and returns to.
+// replace replaces in[from:to] by by and returns to.
 func (s *scanner) replace(from, to int, by string) int {
 	s.out = append(append(s.out, s.in[s.from:from]...), by...)
 	s.from = to

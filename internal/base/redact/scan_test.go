@@ -55,7 +55,7 @@ func TestScannerFollowsTheRules(t *testing.T) {
 	}
 }
 
-// TestTextTwice: what was redacted is not redacted again.
+// TestTextTwice: a redacted text is not redacted again.
 func TestTextTwice(t *testing.T) {
 	for _, in := range []string{"Authorization: Bearer abc", "api_key=abc", "http://u:p@h/?token=S", `{"authorization":"Basic abc"}`} {
 		once := Text(in)

@@ -37,7 +37,7 @@ func TestSecretsLengths(t *testing.T) {
 	}
 }
 
-// TestBegun: what may be the beginning of a value is not yet shown.
+// TestBegun: a possible beginning of a secret is not shown yet.
 func TestBegun(t *testing.T) {
 	s := NewSecrets("sk-abcdefg", "sk-abcdefghij", "k-other-one")
 	for text, want := range map[string]int{

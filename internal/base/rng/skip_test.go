@@ -17,7 +17,7 @@ func TestFillIsNumpys(t *testing.T) {
 	}
 }
 
-// TestSkip: a stream that skips what was drawn goes on as the one that drew it, whatever the lengths.
+// TestSkip: a stream that skips what was drawn continues like one that drew it, whatever the lengths.
 func TestSkip(t *testing.T) {
 	for _, lengths := range [][]int{{1}, {4, 8}, {5, 3, 17}, {12, 1, 1, 1, 40}, {8, 9}, {100_003, 7}} {
 		drawn, words := NewNumpy(7), uint64(0)

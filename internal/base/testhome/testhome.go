@@ -100,7 +100,7 @@ func users(name string) bool {
 	return false
 }
 
-// Tests is a testing.M whose tests run in a home of their own, for callers that start the tests themselves.
+// Tests is a testing.M whose tests run in a temporary home directory, for callers that start the tests themselves.
 type Tests struct{ M runner }
 
 // Run implements what testscript and goleak need of a testing.M.

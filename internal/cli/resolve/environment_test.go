@@ -25,7 +25,7 @@ func TestReadEnvironment(t *testing.T) {
 	}
 }
 
-// TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and what the run cannot follow is told.
+// TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and a variable without effect gives a message.
 func TestEveryVariableDoesSomething(t *testing.T) {
 	for _, v := range config.Rows() {
 		if v.Env == "" {

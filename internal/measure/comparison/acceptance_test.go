@@ -41,7 +41,7 @@ func runOf(list []batching.Request) Run {
 	return r
 }
 
-// beside does n things on all cores.
+// beside runs n functions on all cores.
 func beside(n int, do func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int)
@@ -301,7 +301,7 @@ func machine(r *rand.Rand, seconds int) []float64 {
 	return out
 }
 
-// block is a turn of 6 s on a machine, whose first 2 s are left out.
+// block is a turn of 6 s on a machine, whose first 2 s are ignored.
 func block(seed uint64, speed []float64, at int, slow, wash float64) []batching.Request {
 	o := batching.Default()
 	o.Concurrency, o.Seconds, o.Slow = 16, 6, slow*stats.Mean(speed[at:at+7])

@@ -101,7 +101,7 @@ func TestEqualServersDoNotDiffer(t *testing.T) {
 	}
 }
 
-// TestHardlyAnyRequests: one request bounds nothing and is no error; a side whose every request failed is worse in that; a run of nothing is refused.
+// TestHardlyAnyRequests: one request gives no bounds but no error; a side whose requests all failed is worse in its errors; a run without requests is refused.
 func TestHardlyAnyRequests(t *testing.T) {
 	usually := made(1, 300, 100)
 	for _, n := range []int{1, 2, 3} {

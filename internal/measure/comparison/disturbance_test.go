@@ -21,7 +21,7 @@ func (p *pauses) wait(r *rand.Rand) float64 {
 	return 0
 }
 
-// beset is a run of a server on such a machine: it waits at each of the two instants of a request at which a process must run. What waking costs is known
+// beset returns a run of a server on such a machine: each request waits at the two instants at which a process must run. The delay of waking is known
 // from 50 instants a second.
 func beset(seed uint64, p pauses, slower float64) Run {
 	r := rand.New(rand.NewPCG(seed, 9))
@@ -44,8 +44,8 @@ func beset(seed uint64, p pauses, slower float64) Run {
 	return run
 }
 
-// TestDisturbedMachine: what a machine adds to some requests of one run, or a little to many, is no difference of servers, be there one run a side or
-// five; what is slower all the same is found. Without what the run knows of its machine it would be an alarm nearly every time.
+// TestDisturbedMachine: a delay by the machine for some requests of one run, or a small one for many, is not a difference between servers, with one run a side or
+// five; a server that is really slower is found. Without the figures about the machine nearly every comparison would be a false alarm.
 func TestDisturbedMachine(t *testing.T) {
 	testhome.Slow(t)
 	n := repeats(200)

@@ -97,7 +97,7 @@ func TestUncertainPairs(t *testing.T) {
 	}
 }
 
-// TestEachPairFalseAlarms: of 200 comparisons of three blocks a side of equal servers, and of 100 of six, none is told to differ.
+// TestEachPairFalseAlarms: of 200 comparisons of three blocks a side of equal servers, and of 100 of six, none is called different.
 func TestEachPairFalseAlarms(t *testing.T) {
 	for pairs, times := range map[uint64]uint64{3: 200, 6: 100} {
 		for k := range times {

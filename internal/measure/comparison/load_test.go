@@ -31,7 +31,7 @@ func TestSummaryBesideRecords(t *testing.T) {
 	}
 }
 
-// TestWakeOfTheServers: what waking costs on the client's machine is a matter of servers on it, and of no other.
+// TestWakeOfTheServers: the delay of waking on the client's machine counts for servers on this machine, and for no others.
 func TestWakeOfTheServers(t *testing.T) {
 	for url, want := range map[string]float64{"http://127.0.0.1:8000": 0.4, "http://10.0.0.1:8000": 0} {
 		dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// recorded writes the records of a run of so many requests, and what its summary says of it.
+// recorded writes the records of a run with the given number of requests, and its summary.
 func recorded(t *testing.T, dir string, seed uint64, n int, mean float64, verdict string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -83,7 +83,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestNoSeries: what is no series on both sides, has no cell in common, or is there twice, is refused with a way on.
+// TestNoSeries: sides that are not both series, have no common cell, or have a cell twice are refused with advice.
 func TestNoSeries(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
 	recorded(t, filepath.Join(a, "rate_1"), 1, 120, 100, "valid")

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestSoughtAnswer: every way in which a search ends is told, and no number that does not exist.
+// TestSoughtAnswer: every way in which a search ends has a sentence, without numbers that do not exist.
 func TestSoughtAnswer(t *testing.T) {
 	none := math.NaN()
 	for _, c := range []struct {

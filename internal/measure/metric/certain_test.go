@@ -22,7 +22,7 @@ func TestCertain(t *testing.T) {
 		{"time_to_first_token", 0.5, 0.5, 0.546875, true, true}, // 46.9 µs
 		{"time_to_first_token", 0.5, 0.5, 0.5625, false, true},  // 62.5 µs
 		{"request_throughput", 0.5, 0.5, 0.515625, true, true},  // 3.1 %
-		{"request_throughput", 0.5, 0.5, 0.53125, false, true},  // 6.3 %: it is no time
+		{"request_throughput", 0.5, 0.5, 0.53125, false, true},  // 6.3 %: not a time
 		{"request_latency", 100, 100, 100, true, false},
 	} {
 		b := Bounds{}

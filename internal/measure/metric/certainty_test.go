@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// doubted is a request with messages at so many ms whose instants are uncertain by so many ms.
+// doubted returns a request with messages at the given ms, whose instants are uncertain by the given ms.
 func doubted(at, by []float64) (*record.Record, *record.Reply) {
 	rec, reply := streamed(0, at...)
 	for i := range at {
@@ -17,7 +17,7 @@ func doubted(at, by []float64) (*record.Record, *record.Reply) {
 	return rec, reply
 }
 
-// TestDoubt: what counts as wrong is the larger of a millisecond and one percent, of the first message and of every gap.
+// TestDoubt: the tolerated error is the larger of a millisecond and one percent, for the first message and every gap.
 func TestDoubt(t *testing.T) {
 	set := newSelection(t, chat)
 	for _, c := range []struct {
@@ -62,7 +62,7 @@ func TestSharedReads(t *testing.T) {
 }
 
 // TestCertainty: of 100 requests two may be 200 ms too slow; the summary gives all and the certain ones, and the range of the p99. A
-// warm-up has a reducer of its own and failed requests count for nothing.
+// warm-up has its own reducer, and failed requests are not counted.
 func TestCertainty(t *testing.T) {
 	r := newSelection(t, chat).NewReducer()
 	counts := record.Counts{Input: 1, Output: 3, Reasoning: -1}

@@ -128,7 +128,7 @@ func (f *requestFacts) images() float64       { return positive(float64(f.reply.
 func (f *requestFacts) imageRate() float64    { return f.images() / (positive(f.latency()) / 1e9) }
 func (f *requestFacts) imageLatency() float64 { return f.latency() / 1e6 / f.images() }
 
-// length returns the length of the audio sent, in s. rtfx is that length divided by the latency.
+// length returns the length of the audio sent, in s. rtfx is this length divided by the latency.
 func (f *requestFacts) length() float64 { return positive(f.rec.AudioSeconds) }
 func (f *requestFacts) rtfx() float64   { return f.length() / (positive(f.latency()) / 1e9) }
 

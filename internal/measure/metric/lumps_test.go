@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// lumpedAnswer is a request that starts at 100 ms and whose events arrive in lumps of so many at so many ms, each up to by ms earlier than stamped.
+// lumpedAnswer is a request that starts at 100 ms and whose events arrive in lumps of given sizes at given ms, each up to by ms earlier than stamped.
 func lumpedAnswer(at []float64, events []int, by float64) (*record.Record, *record.Reply) {
 	var instants, late []float64
 	for i := range at {

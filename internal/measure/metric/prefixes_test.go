@@ -36,7 +36,7 @@ func (s *cachingServer) ask(texts []string, answer string, counted bool) *Prompt
 	return &Prompt{Texts: texts, Answers: []string{answer, ""}, Counted: counted, Tokens: len(strings.Fields(whole)) + 20, Client: len(strings.Fields(whole)), Cached: len(strings.Fields(whole[:best])) + 20}
 }
 
-// TestColdCacheExplained: what a cold server can have in its cache is never more than what the run explains: prompts of their own, a common system prompt,
+// TestColdCacheExplained: a cold server never has more in its cache than the run explains: separate prompts, a common system prompt,
 // turns whose history has the answers, the same prompt in flight several times, a warm-up, also where nobody counts tokens but the server.
 func TestColdCacheExplained(t *testing.T) {
 	for name, send := range map[string]func(s *cachingServer, add func(*Prompt)){

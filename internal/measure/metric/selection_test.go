@@ -101,7 +101,7 @@ func TestPerChunkUsage(t *testing.T) {
 	}
 }
 
-// TestGates: what does not apply is not computed.
+// TestGates: metrics that do not apply are not computed.
 func TestGates(t *testing.T) {
 	for _, c := range []struct {
 		o    Options

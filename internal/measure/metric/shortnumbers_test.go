@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// approximate is a summary with ranges that are too wide, for so many statistics of each of these metrics.
+// approximate returns a summary with limits that are too wide, for a number of statistics of each of these metrics.
 func approximate(stats int, tags ...string) *Summary {
 	s := &Summary{byTag: map[string]int{}, Bounds: Bounds{}}
 	for i, tag := range tags {
@@ -24,7 +24,7 @@ func approximate(stats int, tags ...string) *Summary {
 	return s
 }
 
-// TestShort: every verdict has a clause that fits beside its label on 80 columns, made of the figure that the verdict rests on.
+// TestShort: every verdict has a clause that fits next to its label in 80 columns, with the figure that decided it.
 func TestShort(t *testing.T) {
 	same := func(*ClientStats) {}
 	for _, c := range []struct {
@@ -60,7 +60,7 @@ func TestShort(t *testing.T) {
 		c.turn(&e)
 		v := Assess(e, c.run, nil)
 		want := c.want
-		if utf8.RuneCountInString(want) > ShortMost { // what does not fit is left out, never cut
+		if utf8.RuneCountInString(want) > ShortMost { // a text that does not fit is omitted, never cut
 			want, _, _ = strings.Cut(want, ":")
 		}
 		if got := v.Short(); got != want {

@@ -34,7 +34,7 @@ func TestSubmissions(t *testing.T) {
 	}
 }
 
-// overflowing is the summary of so many good answers and so many prompts that were too long.
+// overflowing returns the summary of a number of good answers and a number of prompts that were too long.
 func overflowing(t *testing.T, valid, over int) *Summary {
 	t.Helper()
 	r := newSelection(t, chat).NewReducer()

@@ -87,7 +87,7 @@ func TestTable(t *testing.T) {
 			{"SUPPORTS_AUDIO_ONLY", Audio}, {"FIXED_SCHEDULE_ONLY", Schedule}, {"PERCENTILE_INCLUDES_FAILED_REQUESTS", Adjusted},
 		} {
 			if c.Tag == "usage_completion_tokens" && f.flag == Tokens {
-				continue // what a server counts of an image it made is reported too: so the recorded answers of image generation have it
+				continue // tokens that a server counts for a generated image are reported too, as the recorded answers of image generation have them
 			}
 			if slices.Contains(c.Flags, f.name) != (m.Flags&f.flag != 0) {
 				t.Errorf("%s: flag %s", c.Tag, f.name)

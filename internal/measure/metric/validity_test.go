@@ -210,7 +210,7 @@ func TestRemote(t *testing.T) {
 	}
 }
 
-// TestTrend: a server that falls behind is told from one that keeps up, also where answers take as long as the run.
+// TestTrend: a server that falls behind is distinguished from one that keeps up, also where answers take as long as the run.
 func TestTrend(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -238,7 +238,7 @@ func TestTrend(t *testing.T) {
 	}
 }
 
-// TestGivenUp: pauses of the machine are a share of the schedule; what else keeps a client from its load is no pause.
+// TestGivenUp: pauses of the machine are a share of the schedule; other reasons for a missing load are not pauses.
 func TestGivenUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		e        ClientStats

@@ -167,7 +167,7 @@ func TestNoSpill(t *testing.T) {
 // TestSpillRoundTrip: a record comes back from the file as it was.
 func TestSpillRoundTrip(t *testing.T) {
 	s := spill{dir: t.TempDir()}
-	at := 0.0 // a pointer to nothing much is a pointer all the same
+	at := 0.0 // a pointer to an empty value is a pointer, too
 	rec := request(7)
 	rec.Error = &record.Error{Code: 500, Type: "X", Message: "m", Chain: []string{"a"}}
 	rec.Trace = &record.Trace{SendStart: 5, LocalIP: "::1"}

@@ -141,7 +141,7 @@ func TestWithinAgainstSampling(t *testing.T) {
 	})
 }
 
-// TestRestsOfRounding: what rounding leaves of a sum is 0, a value of a millionth of the largest one stays.
+// TestRestsOfRounding: a rest from rounding counts as 0; a value of a millionth of the largest one stays.
 func TestRestsOfRounding(t *testing.T) {
 	var s Steps
 	s.Add(0, 1e6)

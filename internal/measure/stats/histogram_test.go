@@ -42,7 +42,7 @@ func TestHistogramQuantilesAreWithinABucket(t *testing.T) {
 }
 
 // TestHistogramInterpolates: quantiles of few samples lie between them, as those of the summary do. The samples are small enough to have buckets
-// of their own.
+// for themselves.
 func TestHistogramInterpolates(t *testing.T) {
 	var h Histogram
 	if q := h.Quantile(0.5); q != 0 {

@@ -98,7 +98,7 @@ func TestSolversAgainstGonum(t *testing.T) {
 	}
 }
 
-// TestDependentColumns: what has no single solution is refused.
+// TestDependentColumns: a system without a unique solution is refused.
 func TestDependentColumns(t *testing.T) {
 	if _, ok := NewCholesky([][]float64{{1}, {1, 1}}); ok {
 		t.Error("a singular matrix was factorised")

@@ -95,7 +95,7 @@ func TestClearSeries(t *testing.T) {
 		"profile_export_aiperf.json": "{}", "profile_export_raw.jsonl": "{}", // of a single run
 		"profile_runs/run_0003/profile_export_aiperf.json": run, "profile_runs/run_0003/inputs.json": "{}", "profile_runs/run_0003/logs/aiperf.log": "x",
 		"concurrency_2/profile_runs/trial_0001/profile_export_aiperf.json": run, "aggregate/profile_export_aiperf_aggregate.csv": "x",
-		// and what stays: a single run in a directory of its own, a report, the user's files
+		// and what stays: a single run in its own directory, a report, the user's files
 		"other/profile_export_aiperf.json": "{}", "report/profile_runs/run_0003/profile_export_aiperf.json": run, "concurrency_2/notes.txt": "x",
 	} {
 		put(name, text)

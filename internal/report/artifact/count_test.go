@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestCount: a run's own files are counted, and nothing else that lies beside them.
+// TestCount: a run's own files are counted, and no other files in the directory.
 func TestCount(t *testing.T) {
 	dir := t.TempDir()
 	l := NewLayout(dir, "mine")

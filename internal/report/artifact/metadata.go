@@ -12,7 +12,7 @@ const (
 	profilingPhase = "profiling"
 )
 
-// appendMetadata writes the metadata object of a request. Instants are wall ns; instants that never happened are left out.
+// appendMetadata writes the metadata object of a request. Instants are wall ns; instants that never happened are omitted.
 func appendMetadata(b []byte, r *record.Record) []byte {
 	wall := wallClock(r)
 	kind := profilingPhase

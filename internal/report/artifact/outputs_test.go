@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// TestOutputsOrder: entries come as requests end, several at once, and stand in the order of sessions and turns; what the run cut is left out.
+// TestOutputsOrder: entries arrive as requests end, several at once, and are written in the order of sessions and turns; cut requests are omitted.
 // With no requests both lists are empty.
 func TestOutputsOrder(t *testing.T) {
 	set, err := metric.NewSelection(metric.Options{})

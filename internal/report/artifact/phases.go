@@ -16,7 +16,7 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// Phase is one phase of a run with several: its position, and its statistics as a run of its own.
+// Phase is one phase of a run with several: its position, and its statistics as if it were a separate run.
 type Phase struct {
 	metric.Run
 	Name           string
@@ -85,7 +85,7 @@ func WritePhases(l Layout, phases []Phase) error {
 	return WriteFile(l.phaseManifest(), l.Secrets.JSON(data))
 }
 
-// appendPhase writes an entry of the manifest. Keys are in alphabetical order, as in the Python tool; values that do not apply are left out.
+// appendPhase writes an entry of the manifest. Keys are in alphabetical order, as in the Python tool; values that do not apply are omitted.
 func appendPhase(b []byte, p *Phase, dir Layout, summary bool) []byte {
 	s := p.Run.Profiling
 	o := jsontext.Open(b)

@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// TestPrivateFiles: what holds bodies or headers is for its owner alone, also where an older file was not; the rest follows the user's mask.
+// TestPrivateFiles: files with bodies or headers are readable for the owner only, also if an older file was not; other files follow the umask.
 func TestPrivateFiles(t *testing.T) {
 	l := NewLayout(filepath.Join(t.TempDir(), "above", "run"), "")
 	if err := MakeDir(l.Dir, true); err != nil {
@@ -55,7 +55,7 @@ func TestPrivateFiles(t *testing.T) {
 	}
 }
 
-// TestReportHidesSecrets: what reached a run's texts in spite of all is in none of its JSON files.
+// TestReportHidesSecrets: a secret in the texts of a run is in none of its JSON files.
 func TestReportHidesSecrets(t *testing.T) {
 	set, err := metric.NewSelection(metric.Options{})
 	if err != nil {

@@ -22,7 +22,7 @@ type Raw struct {
 
 // RawOptions selects what the lines of a raw export contain besides the exchange.
 type RawOptions struct {
-	BenchmarkID string         // id of the run, by which its lines are recognised; "" = left out
+	BenchmarkID string         // id of the run, by which its lines are recognised; "" = omitted
 	Trace       bool           // include the headers of both sides with the socket instants
 	Framing     framing.Format // of answers that stream; nil = server-sent events
 }
@@ -103,7 +103,7 @@ func appendMessage(b []byte, f framing.Format, m *record.Message) []byte {
 func binary(m *record.Message) bool { return m.Body && m.Raw == nil && m.Size > 0 }
 
 // appendBeside writes data on the responses beyond AIPerf's keys, as lists with one entry per response: response_uncertain_ns (how much earlier it may
-// have arrived), response_clocks (where they differ) and response_sizes (of binary bodies). A list without any value is left out.
+// have arrived), response_clocks (where they differ) and response_sizes (of binary bodies). A list without any value is omitted.
 func appendBeside(o *jsontext.Object, list []record.Message) {
 	numbers := func(key string, of func(*record.Message) int64) {
 		last := len(list)

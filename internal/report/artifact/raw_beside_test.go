@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// TestResponsesHaveAIPerfsKeysAlone: what else is known of responses stands beside them, and is read again; older exports have it inside.
+// TestResponsesHaveAIPerfsKeysAlone: additional fields of responses are next to them and are read again; older exports have them inside.
 func TestResponsesHaveAIPerfsKeysAlone(t *testing.T) {
 	messages := []record.Message{
 		{At: 2000, Raw: []byte("data: {}"), Clock: record.KernelClock},

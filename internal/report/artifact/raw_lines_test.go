@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// events is a line of a raw export with so many responses, made while it is read.
+// events is a line of a raw export with a given number of responses, generated while it is read.
 type events struct {
 	n, next int
 	left    []byte
@@ -66,7 +66,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// TestBadLines: what is no line of an export is refused with its place; a last line that was cut is left out.
+// TestBadLines: a line that is not from an export is refused with its place; a last line that was cut is skipped.
 func TestBadLines(t *testing.T) {
 	const good = `{"metadata":{},"responses":[{"text":"a]}\"\\"},{"packets":[]}],"x":{"responses":[1]}}` + "\n"
 	for _, c := range []struct {
@@ -176,7 +176,7 @@ func ordinary(v *fastjson.Value) bool {
 	return n < 2
 }
 
-// TestRawNumbersOutOfRange: a number of a raw line that a double cannot hold is an error with its line, beside the responses and in them.
+// TestRawNumbersOutOfRange: a number of a raw line that a double cannot hold is an error with its line, next to the responses and in them.
 func TestRawNumbersOutOfRange(t *testing.T) {
 	const line = `{"metadata":{"request_start_ns":5},"start_perf_ns":1,"responses":[{"perf_ns":2,"packets":[{"name":"data","value":"{}"}]}],"status":200}` + "\n"
 	for _, c := range []struct{ was, is string }{{`_start_ns":5`, `_start_ns":1e400`}, {`"start_perf_ns":1`, `"start_perf_ns":-1e999`}, {`{"perf_ns":2`, `{"perf_ns":1e400`}} {

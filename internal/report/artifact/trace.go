@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// appendTrace writes trace_data: socket instants in wall ns and durations in ns. What never happened is left out.
+// appendTrace writes trace_data: socket instants in wall ns and durations in ns. Instants that never happened are omitted.
 func appendTrace(b []byte, r *record.Record) []byte {
 	t := r.Trace
 	wall := wallClock(r)

@@ -18,7 +18,7 @@ type validityKey struct {
 	ref func(*metric.ClientStats) any
 }
 
-// validityKeys lists everything that the verdict is based on: a report reads these figures and assesses the run again. Zero values are left out;
+// validityKeys lists everything that the verdict is based on: a report reads these figures and assesses the run again. Zero values are omitted;
 // missing ones are read as zero.
 var validityKeys = []validityKey{
 	{"open_loop", func(s *metric.ClientStats) any { return &s.OpenLoop }},
@@ -161,7 +161,7 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 }
 
 // appendBounds writes the limits of statistics that are not exact: {"TAG": {"STAT": {"low": x, "high": y}}} in the metric's unit. A limit that does
-// not exist is left out.
+// not exist is omitted.
 func appendBounds(o *jsontext.Object, b metric.Bounds) {
 	if len(b) == 0 {
 		return

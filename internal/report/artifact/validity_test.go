@@ -46,7 +46,7 @@ func TestValidityComesBack(t *testing.T) {
 	})
 }
 
-// TestBoundsComeBack: limits are written by metric and statistic and read again; a limit that does not exist is left out.
+// TestBoundsComeBack: limits are written by metric and statistic and read again; a limit that does not exist is omitted.
 func TestBoundsComeBack(t *testing.T) {
 	want := metric.Bounds{
 		"time_to_first_token":              {metric.Avg: {Low: 56.25, High: 75}, metric.P99: {Low: 1, High: 1e3}},

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestUnit: the unit of an axis comes from its title, not the statistic or the scale that stands there, too.
+// TestUnit: the unit of an axis comes from its title, not from the statistic or the scale, which is in the title, too.
 func TestUnit(t *testing.T) {
 	for title, want := range map[string]string{
 		"ms": "ms", "ms (log)": "ms", "Time (s)": "s", "Time to First Token (p50) (ms)": "ms", "Request Latency (p99) (ms) (log)": "ms", "Requests (avg)": "",

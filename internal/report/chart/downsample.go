@@ -11,7 +11,7 @@ const (
 	mostBuckets = 2_500  // for a line: each bucket keeps its first, lowest, highest and last point, so that the shape is the same to the pixel
 )
 
-// thinned returns the traces with fewer points if there are many, and a note that says what was left out.
+// thinned returns the traces with fewer points if there are many, and a note that says what was omitted.
 func thinned(list []Trace) (out []Trace, note string) {
 	most := 1
 	short := 0

@@ -27,7 +27,7 @@ func TestAdvice404(t *testing.T) {
 	}
 }
 
-// TestAdviceTLS: https against an http server, and the other way round, are told as what they are.
+// TestAdviceTLS: https against an http server, and the other way round, get the right advice.
 func TestAdviceTLS(t *testing.T) {
 	for _, c := range []struct {
 		e    record.Error

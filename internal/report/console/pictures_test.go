@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/report/termdraw"
 )
 
-// pictured is a run of 40 s, 4 requests in flight, whose server stood still from 22 s to 24.2 s.
+// pictured is a run of 40 s, 4 requests in flight, whose server did not answer from 22 s to 24.2 s.
 func pictured(t *testing.T) *metric.Run {
 	t.Helper()
 	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
@@ -42,7 +42,7 @@ func pictured(t *testing.T) *metric.Run {
 	}
 }
 
-// TestPictures: on a terminal of any width no line is wider than it, and the run's shape is told: distributions with their percentiles, a
+// TestPictures: on a terminal of any width no line is wider than it, and the report shows the shape of the run: distributions with their percentiles, a
 // timeline with the stall, the slowest requests and why. Anything else gets the contract's tables and nothing more.
 func TestPictures(t *testing.T) {
 	run := pictured(t)
@@ -76,7 +76,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// TestCourse: bins count what ended in them, in flight is the mean over the bin, marks are where the server stood still.
+// TestCourse: bins count what ended in them, in flight is the mean over the bin, marks show where the server did not answer.
 func TestCourse(t *testing.T) {
 	run := pictured(t)
 	bins := run.Course.Bins(1, 44)

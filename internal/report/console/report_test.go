@@ -218,7 +218,7 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// TestManyKindsOfErrors: a person sees the twenty most frequent ones and how many there are beside them; the file has all.
+// TestManyKindsOfErrors: the console shows the twenty most frequent ones and the number of the others; the file has all.
 func TestManyKindsOfErrors(t *testing.T) {
 	r := run(t, 1, 1)
 	r.Profiling.Errors = nil

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// TestNoTextPaints: whatever texts a run holds, a coloured report has the escape sequences of its own style and no other.
+// TestNoTextPaints: whatever texts a run holds, a coloured report has only the escape sequences of the report's style.
 func TestNoTextPaints(t *testing.T) {
 	draw := func(evil string) string {
 		r := run(t, 3, 2)

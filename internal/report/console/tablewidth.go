@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// On a terminal, tables are no wider than the terminal: first the least important columns are dropped, then names are cut. Elsewhere the layout is
+// On a terminal, tables fit the terminal: first the least important columns are dropped, then names are cut. Elsewhere the layout is
 // that of the specification, whatever its width.
 
 // expendable lists the columns of a metric table that a narrow terminal drops, in this order.

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// onTerminal is what a terminal of so many columns gets.
+// onTerminal returns the report for a terminal with the given number of columns.
 func onTerminal(t *testing.T, r *metric.Run, o Options) string {
 	t.Helper()
 	o.Terminal = true
@@ -63,7 +63,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// TestTerminalTables: a terminal gets the main table first, without frames, empty cells and whole counts, is told of the others, and of errors with
+// TestTerminalTables: a terminal gets the main table first, without frames, empty cells and whole counts, the names of the others, and errors with
 // their count and share; a wide one and everything else gets all, with N/A in empty cells.
 func TestTerminalTables(t *testing.T) {
 	r := judged(t)

@@ -111,7 +111,7 @@ func lab(t *testing.T, hex string, as [9]float64) [3]float64 {
 	return [3]float64{116*y - 16, 500 * (x - y), 200 * (y - z)}
 }
 
-// TestColourBlind: what stands side by side in a picture is told apart by everybody: colours that mean different things are 12 apart or more (CIE
+// TestColourBlind: colours next to each other in a picture can be distinguished by everybody: different meanings are 12 or more apart (CIE
 // 1976) for every deficiency, or what is drawn with them differs in its dashes or its marker as well.
 func TestColourBlind(t *testing.T) {
 	least := 12.0

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/comparison"
 )
 
-// TestComparePage: the verdict first, every statistic with its interval as text and as a picture, names of runs in place of their directories.
+// TestComparePage: the verdict first, every statistic with its interval as text and as a picture, names of runs instead of their directories.
 func TestComparePage(t *testing.T) {
 	values := map[string][]float64{"request_latency": {10, 20, 30}}
 	r := &comparison.Result{

@@ -300,7 +300,7 @@ func shape(q *runfiles.Requests, s *runfiles.Summary, tag, name string) *chart.C
 	return ch
 }
 
-// positions draws the time to a token against its position in the answer. Many positions are grouped; groups with fewer than twenty gaps are left out.
+// positions draws the time to a token against its position in the answer. Many positions are grouped; groups with fewer than twenty gaps are omitted.
 func positions(q *runfiles.Requests) *chart.Chart {
 	longest := 0
 	for i := range q.Len() {

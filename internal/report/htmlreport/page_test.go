@@ -266,7 +266,7 @@ func TestSliceFigures(t *testing.T) {
 }
 
 // TestStallInOutput: the lane of tokens shows a stall: the tokens of an answer lie where its messages came. Two requests of 11 tokens stream for half a
-// second, stand still for three seconds and end in half a second.
+// second, send nothing for three seconds and end in half a second.
 func TestStallInOutput(t *testing.T) {
 	var lines []string
 	for i := range 2 {
@@ -291,7 +291,7 @@ func TestStallInOutput(t *testing.T) {
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 
 // TestPeaks: the most requests at once in each slice, by hand: failures of no length count, one that lasts through a slice counts in it, and one that
-// begins when another ends is not beside it.
+// begins when another ends does not overlap it.
 func TestPeaks(t *testing.T) {
 	q, err := made(t, "{}", request(1, 3500, ""), request(100, 100, ""), request(200, 300, ""), request(250, 400, ""), request(1200, 1300, ""), request(1300, 1400, ""), request(3900, 4000, "")).Requests()
 	if err != nil {
@@ -439,7 +439,7 @@ func TestPhases(t *testing.T) {
 	}
 }
 
-// TestReasoning: a request that thinks aloud has the instant at which its answer began.
+// TestReasoning: a request with reasoning has the instant at which its answer began.
 func TestReasoning(t *testing.T) {
 	thinking := strings.Replace(request(10, 90, ""), `"metrics":{`, `"metrics":{"time_to_first_token":{"value":20},"time_to_first_output_token":{"value":50},`, 1)
 	plain := strings.Replace(request(20, 90, ""), `"metrics":{`, `"metrics":{"time_to_first_token":{"value":20},"time_to_first_output_token":{"value":20},`, 1)

@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/report/runfiles"
 )
 
-// TestTrials: every run of a cell that was measured several times has a row that leads to its page, with the figures of its own summary, and those of the
+// TestTrials: every run of a cell that was measured several times has a row that leads to its page, with the figures of its summary, and those of the
 // cell have their spread below; without repetitions there is no such table.
 func TestTrials(t *testing.T) {
 	dir := filepath.Join(recorded, "multi_c1_c4_c8")

@@ -25,7 +25,7 @@ func (s *Single) ranked(p *Preset) (*chart.Chart, error) {
 	return c, nil
 }
 
-// TestHowToAddAPlot follows docs/howto/plot.md: what the page asks for stands here, its row letter by letter.
+// TestHowToAddAPlot follows docs/howto/plot.md: this test has what the page asks for, and its row verbatim.
 func TestHowToAddAPlot(t *testing.T) {
 	before := singleTypes
 	t.Cleanup(func() { singleTypes = before })

@@ -32,7 +32,7 @@ type Set struct {
 	Charts []*chart.Chart
 }
 
-// Make draws every listed preset of the runs below the paths, each as data. Presets for which a run lacks data are reported and left out.
+// Make draws every listed preset of the runs below the paths, each as data. Presets for which a run lacks data are reported and omitted.
 func Make(o Options) (*Set, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

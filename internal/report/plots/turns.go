@@ -28,12 +28,12 @@ type shownTurn struct {
 
 type shownMessage struct {
 	Role, Text string
-	Cut        int // number of letters left out
+	Cut        int // number of letters omitted
 }
 
 type conversation struct {
 	Name, Session, Parent string
-	Depth, More           int // More: number of turns left out
+	Depth, More           int // More: number of turns omitted
 	Turns                 []shownTurn
 	start                 int64
 }
@@ -136,7 +136,7 @@ func (c *conversation) fill(turns []runfiles.Turn, zero int64, o TurnOptions) {
 	}
 }
 
-// capped returns the first most letters of a text, and how many were left out.
+// capped returns the first most letters of a text, and how many were omitted.
 func capped(text string, most int) (string, int) {
 	n := utf8.RuneCountInString(text)
 	if n <= most {

@@ -62,7 +62,7 @@ func TestSwimLane(t *testing.T) {
 	}
 }
 
-// TestTurnPage: roots first; of a turn only what it adds; long messages and many turns are cut and counted; text of users is no markup.
+// TestTurnPage: roots first; of a turn only what it adds; long messages and many turns are cut and counted; text of users is not markup.
 func TestTurnPage(t *testing.T) {
 	run := withSessions(t, [3]any{"x", 1, 2})
 	text := ""

@@ -29,7 +29,7 @@ const record = `{"metadata":{"request_start_ns":5,"request_end_ns":9,"benchmark_
 
 const failed = `{"metadata":{"request_start_ns":6,"request_end_ns":7,"benchmark_phase":"warmup"},"metrics":{"error_isl":{"value":3,"unit":"tokens"}},"error":{"code":500,"type":"Bad"}}` + "\n"
 
-// TestFind: runs at any depth and through links, each once, by path; a broken link is told; what holds none is an error.
+// TestFind: runs at any depth and through links, each once, by path; a broken link is reported; a place without runs is an error.
 func TestFind(t *testing.T) {
 	run := map[string]string{"profile_export.jsonl": record, "profile_export_aiperf.json": "{}"}
 	dir := t.TempDir()
@@ -59,7 +59,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestRequests: columns of all records, NaN where one has none; of gaps, statistics; a line that was cut is left out, a bad one is an error.
+// TestRequests: columns of all records, NaN where one has none; of gaps, statistics; a line that was cut is skipped, a bad one is an error.
 func TestRequests(t *testing.T) {
 	dir := write(t, t.TempDir(), map[string]string{"profile_export.jsonl": failed + record + record + `{"metadata":{"requ`})
 	q, err := Open(dir).Requests()
@@ -125,7 +125,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestNone: data that a run lacks are told by name.
+// TestNone: data that a run lacks are named.
 func TestNone(t *testing.T) {
 	r := Open(write(t, t.TempDir(), map[string]string{"profile_export.jsonl": ""}))
 	_, err1 := r.Slices()
@@ -166,7 +166,7 @@ func TestScrapes(t *testing.T) {
 	}
 }
 
-// TestSeconds: what a second does not tell is none there, before and after seconds that do; parts of a figure stand behind a dot.
+// TestSeconds: a value that a second lacks is NaN, before and after seconds that have it; parts of a figure follow a dot.
 func TestSeconds(t *testing.T) {
 	dir := write(t, t.TempDir(), map[string]string{
 		"profile_export_timeline.jsonl": `{"timestamp_ns":1000000000,"errors":0}` + "\n" + `{"timestamp_ns":2000000000,"errors":1,"request_latency_ms":{"p50":5,"max":7}}` + "\n" + `{"timestamp_ns":3000000000}` + "\n",

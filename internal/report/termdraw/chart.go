@@ -213,7 +213,7 @@ func most(values []float64) float64 {
 	return m
 }
 
-// Labels writes texts under their columns. A text that would touch the previous one is moved a little, or left out.
+// Labels writes texts under their columns. A text that would touch the previous one is moved a little, or omitted.
 func Labels(cells int, at []int, texts []string) string {
 	line := []rune(strings.Repeat(" ", cells))
 	end := -1

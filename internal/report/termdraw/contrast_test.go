@@ -34,7 +34,7 @@ func number(t *testing.T, hex string) (rgb int) {
 	return rgb
 }
 
-// Contrast that text needs: usual text, and bold or marks beside words that say the same.
+// Contrast that text needs: usual text, and bold or marks next to words of the same meaning.
 const (
 	textContrast = 4.5
 	markContrast = 3
@@ -87,7 +87,7 @@ func TestContrastOfTerminals(t *testing.T) {
 		"Windows Terminal": {0x0c0c0c, 0xc50f1f, 0x13a10e, 0xc19c00, 0x3a96dd},
 		"VS Code":          {0x1e1e1e, 0xcd3131, 0x0dbc79, 0xe5e510, 0x11a8cd},
 	} {
-		if got := contrast(p.red, p.ground); got < 2.9 { // always bold, and always beside a word or a mark
+		if got := contrast(p.red, p.ground); got < 2.9 { // always bold, and always next to a word or a mark
 			t.Errorf("%s: red has %.2f", name, got)
 		}
 		for _, c := range []int{p.green, p.yellow, p.cyan} {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestZeros: a zero is no hole; only one that is marked is told as wrong.
+// TestZeros: a zero is not a gap; only a marked one is called wrong.
 func TestZeros(t *testing.T) {
 	values, wrong := []float64{4, 0, math.NaN(), 0, 0, 2}, []bool{false, false, true, true}
 	paint := NewPaint(true, false, false)

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/report/ui/liveview"
 )
 
-// told is what a teller says of states, each a quarter of a second after the one before.
+// told returns what the reporter prints for states, each a quarter of a second after the one before.
 func told(t *PlainReporter, states []liveview.State) (said []string) {
 	t.Say = func(text string) { said = append(said, text) }
 	t.Warn = func(text string) { said = append(said, "warning: "+text) }
@@ -20,7 +20,7 @@ func told(t *PlainReporter, states []liveview.State) (said []string) {
 	return said
 }
 
-// story is a run of a warm-up and 10 s: the server stands still in the sixth second, and a last answer comes late.
+// story is a run of a warm-up and 10 s: the server sends nothing in the sixth second, and a last answer comes late.
 func story() (list []liveview.State) {
 	steps := func(warm, load, files liveview.StepState) []liveview.Step {
 		s := []liveview.Step{
@@ -63,7 +63,7 @@ func story() (list []liveview.State) {
 	return list
 }
 
-// TestTeller: a reader of lines learns of phases, tenths and servers that stand still; with an interval, of the time that passes and of the servers.
+// TestTeller: lines report phases, tenths and stalls of servers; with an interval, also the time and the servers.
 func TestTeller(t *testing.T) {
 	at := func(percent, seconds, done string) string {
 		return "profiling " + percent + " %: " + seconds + " of 10 s, " + done + " done, 0 errors, 4.00 requests/s, latency p50 250 ms, 1 in flight"

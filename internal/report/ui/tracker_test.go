@@ -30,7 +30,7 @@ func newMade(t *testing.T) made {
 // row is a request of a phase that was sent and ended at instants of the phase, in ms, with its first token 100 ms after it was sent.
 func (m made) row(phase int, from, to int64, failure string) *metric.Row {
 	const wall = int64(1e18)
-	from, to = from+1000, to+1000 // 0 is no instant
+	from, to = from+1000, to+1000 // 0 means no instant
 	rec := &record.Record{Meta: record.Meta{PhaseIndex: phase, ConversationID: "c"}, Start: from * ms, End: to * ms, WallOffset: wall}
 	reply := &record.Reply{PerChunkTokens: -1, Contents: []record.Content{{At: (from + 100) * ms, Text: "a"}, {At: to * ms, Text: "b"}}}
 	if failure != "" {
@@ -121,7 +121,7 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestSecondsOfSilence: in trends and timeline the seconds in which servers stood still are marked, others without an answer are not.
+// TestSecondsOfSilence: in trends and timeline seconds in which servers stalled are marked, other seconds without an answer are not.
 func TestSecondsOfSilence(t *testing.T) {
 	m, r := newMade(t), NewRunning()
 	r.Add(m.row(0, 0, 900, ""))
@@ -145,7 +145,7 @@ func TestSecondsOfSilence(t *testing.T) {
 	}
 }
 
-// TestBytes: bytes are those of the phase's requests that succeeded; of requests whose sockets told nothing they are not known.
+// TestBytes: bytes are those of the phase's requests that succeeded; for requests without socket figures they are unknown.
 func TestBytes(t *testing.T) {
 	m, r := newMade(t), NewRunning()
 	r.Add(m.row(0, 0, 900, ""))

@@ -80,7 +80,7 @@ const (
 }`
 )
 
-// TestTold: each number that is changed, and each key that is taken away, is told with its line, what stands there and what the records give.
+// TestTold: each number that is changed, and each key that is taken away, is reported with its line, its value and the value from the records.
 func TestTold(t *testing.T) {
 	told := func(summary, records string) []string {
 		dir := t.TempDir()

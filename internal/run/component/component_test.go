@@ -44,7 +44,7 @@ func TestComponentsStopInTheOppositeOrder(t *testing.T) {
 	info := &load.PhaseInfo{Name: "p"}
 	all.PhaseStart(info)
 	all.PhaseEnd(&load.PhaseStats{Info: *info})
-	cancel() // the user interrupts: there is time to stop all the same
+	cancel() // the user interrupts: there is still time to stop
 	for range 2 {
 		if err := all.Stop(ctx); err != nil {
 			t.Error(err)

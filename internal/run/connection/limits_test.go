@@ -53,8 +53,8 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// TestBudgetOfSeveralPhases: a phase that does not wait for the answers of the one before needs its connections beside theirs; a warm-up that
-// took its concurrency from the run is told by the run's flag.
+// TestBudgetOfSeveralPhases: a phase that does not wait for the answers of the one before needs its connections in addition to theirs; a warm-up that
+// took its concurrency from the run is named by the run's flag.
 func TestBudgetOfSeveralPhases(t *testing.T) {
 	as := func(key string) string { return key }
 	warmup := load.Phase{Name: "warmup", Mode: load.ClosedLoop, Warmup: true, Concurrency: 600}

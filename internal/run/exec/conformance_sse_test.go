@@ -251,7 +251,7 @@ func (c *streamCase) verify(t testing.TB, g *got, cut string) {
 
 // TestConformanceOfStreams: section 16.1, as written there, and the small ones cut at every byte.
 func TestConformanceOfStreams(t *testing.T) {
-	ids := []string{"S36", "S60", "S61", "S62"} // tests of their own
+	ids := []string{"S36", "S60", "S61", "S62"} // separate tests
 	for _, c := range streamCases {
 		ids = append(ids, c.id)
 		t.Run(c.id, func(t *testing.T) {
@@ -334,7 +334,7 @@ func TestConformanceOfCompleteStreams(t *testing.T) {
 	ask(t, s.url, asked{strict: true, extras: unstreamed}).is(t, "H27 strict, not asked", "ok", "", "a")
 }
 
-// S36: every byte in a write of its own; a message is stamped by its last one.
+// S36: every byte is a separate write; a message has the stamp of its last byte.
 func TestConformanceByteByByte(t *testing.T) {
 	t.Parallel()
 	c := streamCase{id: "S36", want: ab("a", "b")}

@@ -84,7 +84,7 @@ func play(t testing.TB, script func(p *player)) *played {
 				_ = c.Close() // it may be closed already
 				select {
 				case s.ended <- struct{}{}:
-				default: // nobody counts so many
+				default: // more than the count goes to
 				}
 			})
 		}

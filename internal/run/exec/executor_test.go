@@ -247,8 +247,8 @@ func TestPollingEnds(t *testing.T) {
 	}
 }
 
-// TestDownloadsAreSentOn: a download follows redirects, to another server without credentials, as often as it may; its failure has a class of
-// its own. A request without a body has no content type.
+// TestDownloadsAreSentOn: a download follows redirects, to another server without credentials, as often as it may; its failure has a separate
+// class. A request without a body has no content type.
 func TestDownloadsAreSentOn(t *testing.T) {
 	film := &endpoint.Endpoint{}
 	for _, e := range endpoint.All() {

@@ -50,7 +50,7 @@ func TestUploadTime(t *testing.T) {
 	}
 }
 
-// TestBodiesAreReadyBeforeTheirInstant: what goes out is worded when a request is prepared; at its instant nothing is left but the write.
+// TestBodiesAreReadyBeforeTheirInstant: the body is encoded when a request is prepared; at its instant only the write is left.
 func TestBodiesAreReadyBeforeTheirInstant(t *testing.T) {
 	s := play(t, func(p *player) {
 		for p.request() {

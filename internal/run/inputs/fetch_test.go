@@ -93,7 +93,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestDownloadsTrustTheSameRoots: downloads from a server with a certificate of one's own need --tls-ca-file. They go through --proxy, or else through
+// TestDownloadsTrustTheSameRoots: downloads from a server with a private certificate need --tls-ca-file. They go through --proxy, or else through
 // the proxy of the environment.
 func TestDownloadsTrustTheSameRoots(t *testing.T) {
 	var proxied atomic.Int64

@@ -59,7 +59,7 @@ func listed(t *testing.T, path string) (ids []string, payloads []string) {
 	return ids, payloads
 }
 
-// TestInputsAreListedBesideTheRun: what requests made comes in any order and is made once; the rest follows when the load is over, in the
+// TestInputsAreListedBesideTheRun: conversations of sent requests come in any order and once; the rest follows when the load is over, in the
 // order of the dataset, every turn alone.
 func TestInputsAreListedBesideTheRun(t *testing.T) {
 	data := &generated{n: 6, made: map[int]int{}}
@@ -153,7 +153,7 @@ func TestInterruptedListing(t *testing.T) {
 	}
 }
 
-// TestALongListingIsTold: who waits for the file is told how far it is.
+// TestALongListingIsTold: while the user waits for the file, the progress is shown.
 func TestALongListingIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		data := &generated{n: 30, made: map[int]int{}}

@@ -18,7 +18,7 @@ func logged(t *testing.T, level string) (screen, file string) {
 	return err.String(), log.String()
 }
 
-// TestLog: everything that the user is told stands in the log file, in its order, also what came before there was a file; -v shows the lines
+// TestLog: every message to the user is in the log file, in order, also messages from before the file existed; -v shows the lines
 // of the log on the error stream, and nothing twice.
 func TestLog(t *testing.T) {
 	order := func(text string, want ...string) {

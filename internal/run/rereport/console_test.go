@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/report/console"
 )
 
-// grid is a metric table of a console text: its title without the brand, how far in the title stands and how long it is, and its lines.
+// grid is a metric table of a console text: its title without the brand, the indentation and length of the title, and its lines.
 type grid struct {
 	title    string
 	at, long int

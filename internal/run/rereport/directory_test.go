@@ -88,7 +88,7 @@ func exportLine(id, status, benchmark string) string {
 	return strings.NewReplacer("ID", id, "STATUS", status, "BENCHMARK", benchmark).Replace(line)
 }
 
-// reportOfText makes the report of an export, with files beside it.
+// reportOfText makes the report of an export, with files next to it.
 func reportOfText(t *testing.T, export string, beside map[string]string) (*Result, error) {
 	t.Helper()
 	dir := t.TempDir()
@@ -138,7 +138,7 @@ func TestRunsAreNotMixed(t *testing.T) {
 	}
 }
 
-// TestSearchOfARun: how the load of a run sought its limit stands in its own files, and the report has it; files that cannot be read cost no report.
+// TestSearchOfARun: the search of a run for the limit of the load is in its files and in the report; unreadable files do not prevent the report.
 func TestSearchOfARun(t *testing.T) {
 	beside := map[string]string{
 		"adaptive_scale_manifest.json":             `{"adaptive_phases":[{"phase_name":"climb","events_path":"phases/climb/adaptive_scale_events.jsonl","summary_path":"phases/climb/adaptive_scale_summary.json"}]}`,

@@ -131,7 +131,7 @@ func (g *golden) quoted(flag string) string {
 	return strings.Fields(rest)[0]
 }
 
-// raw unpacks the raw export into a directory of its own; "" = the case has none.
+// raw unpacks the raw export into a new directory; "" = the case has none.
 func (g *golden) raw(t *testing.T) string {
 	data := unzip(t, filepath.Join("testdata", g.name, "raw.jsonl.gz"))
 	if data == nil {

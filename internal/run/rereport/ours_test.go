@@ -208,7 +208,7 @@ func TestErrorInStream(t *testing.T) {
 	t.Error("no such recording")
 }
 
-// TestRankingsInput: of requests of our own, rankings have an input length and embeddings a usage, which 0.13 does not read.
+// TestRankingsInput: in our own exports, rankings have an input length and embeddings a usage, which 0.13 does not read.
 func TestRankingsInput(t *testing.T) {
 	for _, c := range []struct{ name, payload, answer string }{
 		{"nim_rankings", `{"query":{"text":"a b"},"passages":[{"text":"c"}]}`, `{"rankings":[{"index":0,"logit":1.5}],"usage":{"prompt_tokens":3}}`},

@@ -105,8 +105,8 @@ func writeOldRaw(path, raw string, s *runfiles.Summary) (err error) {
 	return out.Flush()
 }
 
-// oldRaw writes the requests of a raw export as perf_analyzer does. Instants are Unix ns. Warm-up requests and those that the run cancelled are left
-// out.
+// oldRaw writes the requests of a raw export as perf_analyzer does. Instants are Unix ns. Warm-up requests and those that the run cancelled are
+// omitted.
 func oldRaw(out io.Writer, raw string, s *runfiles.Summary) error {
 	mode, value := stimulusOf(s)
 	o := jsontext.Open([]byte(`{"experiments":[{"experiment":`))
@@ -313,7 +313,7 @@ var oldMetrics = []struct {
 	{"request_count", "request_count", "Request Count (count)", true, "count"},
 }
 
-// ofReasoning lists metrics that mean something else here for answers with reasoning, which GenAI-Perf does not read. They are left out for such runs.
+// ofReasoning lists metrics that mean something else here for answers with reasoning, which GenAI-Perf does not read. They are omitted for such runs.
 var ofReasoning = map[string]bool{
 	"time_to_second_token": true, "inter_token_latency": true, "output_token_throughput": true, "output_token_throughput_per_user": true,
 }

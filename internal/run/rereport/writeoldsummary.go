@@ -27,7 +27,7 @@ type oldGPU struct {
 }
 
 // oldGPUFigures lists GenAI-Perf's GPU figures in the order of its tables, with ours of the same meaning (telemetry, section 1.13). Its counters, such
-// as energy, are left out: they average a total, which does not describe a run.
+// as energy, are omitted: they average a total, which does not describe a run.
 var oldGPUFigures = []struct {
 	tag, from, name, unit string
 	single                bool

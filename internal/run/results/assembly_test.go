@@ -65,7 +65,7 @@ func request(phase Phase, turn int) *record.Record {
 	}
 }
 
-// TestRequestsBecomeResults: what goes in is counted, observed, reduced by phase, and written.
+// TestRequestsBecomeResults: every request is counted, observed, reduced by phase, and written.
 func TestRequestsBecomeResults(t *testing.T) {
 	dir := t.TempDir()
 	o, watcher := chatRun(t, dir), &seen{}
@@ -114,7 +114,7 @@ func TestRequestsBecomeResults(t *testing.T) {
 	}
 }
 
-// TestAssemblyRefuses: a tokenizer that cannot be had and a folder that cannot be are told at once.
+// TestAssemblyRefuses: an unavailable tokenizer and an impossible folder are reported at once.
 func TestAssemblyRefuses(t *testing.T) {
 	o := chatRun(t, t.TempDir())
 	o.Tokenizers = func() (*Tokenizers, error) { return nil, errors.New("no tokenizer") }
@@ -157,7 +157,7 @@ func TestTokenizers(t *testing.T) {
 	if n, err := all.Count("m", "one two"); n != 2 || err != nil || all.Err() != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	all.hurry = func() bool { return true } // small texts are counted all the same
+	all.hurry = func() bool { return true } // small texts are counted anyway
 	for text, counted := range map[string]bool{"one two": true, strings.Repeat("word ", 100_000): true, strings.Repeat("a", 1<<20): false} {
 		if n, err := all.Count("m", text); (err == nil) != counted || (n > 0) != counted {
 			t.Errorf("%d bytes in a hurry: %d tokens, %v", len(text), n, err)

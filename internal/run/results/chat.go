@@ -80,7 +80,7 @@ func chatOf(payload []byte) (b chatBody, ok bool) {
 	return b, ok
 }
 
-// plainContent returns the content of a message as one text: chat templates accept no list of parts, and parts without text are left out.
+// plainContent returns the content of a message as one text: chat templates accept no list of parts, and parts without text are omitted.
 func plainContent(raw json.RawMessage) json.RawMessage {
 	var parts []struct {
 		Text string `json:"text"`

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/config"
 )
 
-// TestRulesNameWhatThereIs: every key in a rule is a place of the configuration. What the rules say is tested where they are worded, in
+// TestRulesNameWhatThereIs: every key in a rule is a place of the configuration. The messages of the rules are tested in
 // package cli.
 func TestRulesNameWhatThereIs(t *testing.T) {
 	inText := regexp.MustCompile(`\{([a-z_.]+)(=[a-z_]+)?\}`)
@@ -70,7 +70,7 @@ func has(at reflect.Type, parts []string) bool {
 	return false
 }
 
-// TestSeverity: a setting that is idle is refused as a flag and told in a file; what is given at its default is not blamed.
+// TestSeverity: a setting without effect is refused as a flag and gives a warning in a file; a setting given at its default does not.
 func TestSeverity(t *testing.T) {
 	const key = "multi_run.cooldown_seconds"
 	run := config.Default()

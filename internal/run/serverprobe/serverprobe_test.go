@@ -32,7 +32,7 @@ func TestTemplate(t *testing.T) {
 	}
 }
 
-// TestForcedLength: a model that is made to go on may do so with special tokens, which no event shows; that is no other tokenizer.
+// TestForcedLength: a model that is forced to continue may do so with special tokens, which no event shows; that does not mean a wrong tokenizer.
 func TestForcedLength(t *testing.T) {
 	reply := &record.Reply{Output: "blue", FinishReason: "length", Usage: &record.Usage{Prompt: 40, Completion: Tokens}, Contents: []record.Content{{Text: "blue"}}}
 	p := Read(asked(), []record.Message{{Raw: []byte("data: {}"), Line: true}, {Raw: []byte(`data: {"model":"m","usage":{"completion_tokens":16}}`), Line: true}, {Raw: []byte("data: [DONE]"), Line: true}}, reply)

@@ -8,14 +8,14 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// arrive reports one event per interval of so many ms in a span to a StallDetector.
+// arrive reports one event per interval of the given number of ms in a span to a StallDetector.
 func arrive(p *StallDetector, base, from, to, every int64) {
 	for at := from; at < to; at += every {
 		p.Received(base + at*1e6)
 	}
 }
 
-// TestSilence: a server that sends nothing for a second and much longer than usual, while requests wait, stood still. What else looks like it
+// TestSilence: a server that sends nothing for a second and much longer than usual, while requests wait, has stalled. What else looks like it
 // did not: nobody waits, it is always that slow, the first token always takes so long, the client did not look.
 func TestSilence(t *testing.T) {
 	for _, c := range []struct {
@@ -52,7 +52,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestSilenceNow: it is seen while it goes on, and only while somebody waits.
+// TestSilenceNow: a stall is seen while it lasts, and only while requests wait.
 func TestSilenceNow(t *testing.T) {
 	var p StallDetector
 	p.Enter()

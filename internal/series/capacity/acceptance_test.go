@@ -24,7 +24,7 @@ type simulated struct {
 	limit       float64
 	concurrency bool
 	ceiling     float64 // load that the client can keep; 0: any
-	pauses      float64 // times a second that the client stands still, for 10 to 60 ms
+	pauses      float64 // times a second that the client is paused, for 10 to 60 ms
 	sends       float64 // requests a second that the client can send; 0: any
 	seed        uint64
 }
@@ -119,7 +119,7 @@ type found struct {
 	bounds                                                    []float64
 }
 
-// String is what is told of searches.
+// String summarises the searches.
 func (f *found) String() string {
 	return fmt.Sprintf("within 5 %% %.0f, 10 %% %.0f, interval holds %.0f, a capacity in %.0f %%, mean error %+.1f %%, at the most %.2f of the truth, %.0f s",
 		100*f.within5, 100*f.within10, 100*f.covers, 100*f.capacity, 100*f.bias, f.worst, f.seconds)
@@ -133,7 +133,7 @@ func allowance() float64 {
 	return .1
 }
 
-// searches are n of them with seeds of their own.
+// searches runs n searches, each with another seed.
 func searches(t *testing.T, s simulated, allowed float64, n int, truth float64) (f found) {
 	t.Helper()
 	var mu sync.Mutex
@@ -229,7 +229,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestClientCeiling: where the client cannot keep three quarters of the truth, a bound is told that it kept, and no capacity.
+// TestClientCeiling: where the client cannot keep three quarters of the truth, the answer is a bound that it kept, and no capacity.
 func TestClientCeiling(t *testing.T) {
 	s := simulated{o: server(func(o *batching.Options) { o.Outlier, o.Stall = 0, .0005 }), limit: 200, ceiling: 0.75 * 54.37}
 	n := 4
@@ -269,7 +269,7 @@ func BenchmarkPosterior(b *testing.B) {
 	}
 }
 
-// TestStanding: a client that stands still now and then settles as one that does not: what its pauses cost is taken off the load.
+// TestStanding: a client with pauses gets the same answer as one without: the skipped share is subtracted from the load.
 func TestStanding(t *testing.T) {
 	o := server(func(o *batching.Options) { o.Outlier, o.Stall = 0, .0005 })
 	n, pauses := 2, []float64{1}

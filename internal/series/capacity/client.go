@@ -54,7 +54,7 @@ func (s *search) tried() (n int) {
 	return n
 }
 
-// missed handles a cell whose load the client could not generate; such a cell is no evidence. A temporary disturbance can cause that at any load. So a
+// missed handles a cell whose load the client could not generate; such a cell is not counted. A temporary disturbance can cause that at any load. So a
 // load becomes the client's ceiling only if the client misses it repeatedly, although it generates its highest earlier load in between. Otherwise the
 // cell is returned as it is.
 func (s *search) missed(ctx context.Context, c *Cell, x, shortest, longest float64, settle bool) (Cell, error) {

@@ -18,7 +18,7 @@ type queue struct {
 	service, limit float64
 }
 
-// run are the requests of so many s at a rate.
+// run returns the requests of a number of s at a rate.
 func (q *queue) run(rate, seconds float64) (out []Request) {
 	free := make([]float64, q.places) // from when on each is, the earliest first
 	for now := q.r.ExpFloat64() / rate; now < seconds; now += q.r.ExpFloat64() / rate {
@@ -98,7 +98,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// timed is a server whose cells take so many s more than they count, by a clock.
+// timed is a server whose cells take a number of s longer by the clock than they count.
 type timed struct {
 	simulated
 	clock, extra float64

@@ -339,7 +339,7 @@ func TestAtTheLimit(t *testing.T) {
 	}
 }
 
-// TestMeasured: a fault beside a run of which nothing succeeded is no doubt about its figures: it has none.
+// TestMeasured: a fault in a run without any success is not a doubt about its figures, because there are none.
 func TestMeasured(t *testing.T) {
 	dead := run(100, 2)
 	dead.Profiling.Valid = 0

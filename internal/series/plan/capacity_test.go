@@ -20,7 +20,7 @@ import (
 	"aiperf/internal/series/capacity"
 )
 
-// TestParseObjective: what is no share of requests below a limit is refused in words.
+// TestParseObjective: an objective that is not a share of requests below a limit is refused with a sentence.
 func TestParseObjective(t *testing.T) {
 	o, err := ParseObjective("time_to_first_token:p99<200")
 	if err != nil || o.Limit != 200 || math.Abs(o.Allowed-.01) > 1e-12 || o.at != atLimit {
@@ -224,7 +224,7 @@ func sending(lost float64) metric.ClientStats {
 	return metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 10, Reanchors: 7, ReanchorLost: time.Duration(lost * 1e10), OwnLagP99: 60 * time.Millisecond}}
 }
 
-// TestFindCapacity: a queue with a known service rate; the answer, its sentence and its file. A client whose machine stands still for 4 % of every cell
+// TestFindCapacity: a queue with a known service rate; the answer, its sentence and its file. A client whose machine pauses for 4 % of every cell
 // finds the same. Latency of a long simulation of this queue is below 50 ms for 90 % of requests up to 76/s.
 func TestFindCapacity(t *testing.T) {
 	testhome.Slow(t)

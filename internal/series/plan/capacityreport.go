@@ -189,7 +189,7 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 		terminal.Figure(a.Low), terminal.Figure(a.High), took, tail), 0
 }
 
-// disturbed says how many cells are no evidence because of this client.
+// disturbed says how many cells are not counted because of this client.
 func (t *target) disturbed(a *capacity.Answer) string {
 	n := 0
 	for i := range a.Cells {

@@ -80,7 +80,7 @@ func TestUncertainCellsThatAreDecided(t *testing.T) {
 	}
 }
 
-// TestUncertainTiers: a cell that one service level cannot use tells another level all the same, and is asked for six times at most.
+// TestUncertainTiers: a cell that one service level cannot use still decides for another level, and is asked for six times at most.
 func TestUncertainTiers(t *testing.T) {
 	run := measured(t, 3, 0)
 	run.Validity = &metric.Validity{Verdict: metric.VerdictUncertain, Bounds: metric.Bounds{"time_to_first_token": {metric.P99: {Low: 40, High: 55}}}}

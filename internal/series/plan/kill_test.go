@@ -26,7 +26,7 @@ import (
 	"aiperf/internal/report/artifact"
 )
 
-// killDir in the environment makes the test binary a program that goes on with a series in that directory, killSeries names the series.
+// killDir in the environment makes the test binary a program that continues a series in that directory, killSeries names the series.
 const (
 	killDir    = "RUN_AS_SERIES_IN"
 	killSeries = "RUN_AS_SERIES"
@@ -52,7 +52,7 @@ func TestMain(m *testing.M) {
 	os.Exit(testhome.Run(m))
 }
 
-// killed are the series that are killed and gone on with.
+// killed lists the series that are killed and continued.
 var killed = map[string]func(r *config.Run){
 	"grid of trials": func(r *config.Run) {
 		r.MultiRun.NumRuns = 3
@@ -195,7 +195,7 @@ func breath(ctx context.Context) {
 // ids are drawn anew by every invocation.
 var ids = regexp.MustCompile(`[0-9a-f]{32}`)
 
-// left are the files of a series. What marks a run as finished is not compared: it tells of the machine's directories.
+// left are the files of a series. The mark of a finished run is not compared: it contains the machine's directories.
 func left(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
@@ -238,7 +238,7 @@ func tear(t *testing.T, dir string, r *rand.Rand) {
 	}
 }
 
-// TestKilled: a series that is killed at random instants and gone on with each time ends in the same files as one that was not: by every signal, with
+// TestKilled: a series that is killed at random instants and continued each time ends in the same files as one that was not: by every signal, with
 // files of its last run cut as well.
 func TestKilled(t *testing.T) {
 	testhome.Slow(t)

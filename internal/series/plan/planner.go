@@ -22,7 +22,7 @@ type verdict struct {
 	feasible bool              // all conditions hold
 	margin   float64           // smallest relative distance to a limit, negative if it is violated; NaN: not measured
 	breach   *metric.Condition // a condition that does not hold
-	doubt    string            // why the cell is no evidence; empty = it is
+	doubt    string            // why the cell is not counted; empty = it is counted
 }
 
 // planner chooses the next cell from the earlier ones, always the same for the same history. If there is none, next is nil and done is the reason.

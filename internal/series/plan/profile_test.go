@@ -113,7 +113,7 @@ func TestOneRunThatFails(t *testing.T) {
 	}
 }
 
-// TestSeries: every cell of a sweep runs as often as asked for, each run in its own directory with a seed of its own, and what they add up to is
+// TestSeries: every cell of a sweep runs as often as asked for, each run with its own directory and seed, and what they add up to is
 // printed and written for every cell.
 func TestSeries(t *testing.T) {
 	for order, places := range map[string]struct{ run, aggregate string }{
@@ -165,7 +165,7 @@ func TestSeries(t *testing.T) {
 	}
 }
 
-// TestSeriesOfFailures: the series goes on, says what failed, and its status is 1 only where nothing succeeded.
+// TestSeriesOfFailures: the series continues, says what failed, and its status is 1 only where nothing succeeded.
 func TestSeriesOfFailures(t *testing.T) {
 	url, _ := answering(t, http.StatusServiceUnavailable)
 	r := asked(t, url)

@@ -41,7 +41,7 @@ func mockServer(words string) error {
 	return mockserver.Run(mockserver.UntilEOF(context.Background(), os.Stdin), options, "127.0.0.1:0", func(url string) { fmt.Println(url) })
 }
 
-// serving starts a simulated server in a process of its own and gives its address.
+// serving starts a simulated server in a separate process and returns its address.
 func serving(t *testing.T, options string) string {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -93,7 +93,7 @@ type wire struct {
 	uncertain, disturbed int // runs that were made again, because the client could not keep them, and because the machine was disturbed
 }
 
-// run is a run over the wire. One that the client could not keep, or whose machine was disturbed by its own counters, is no evidence and is made again.
+// run is a run over the wire. One that the client could not keep, or whose machine was disturbed by its own counters, is not counted and is repeated.
 func (w *wire) run(t *testing.T, url string, seed int) comparison.Run {
 	t.Helper()
 	skip := 0.0
@@ -296,7 +296,7 @@ func wireTarget(t *testing.T, url, slo string) *target {
 	return tg
 }
 
-// TestCellOverTheWire: a cell is looked at while it goes on, knows of requests that are under way, and ends when it has been seen enough of.
+// TestCellOverTheWire: a cell is checked while it runs, counts requests in flight, and ends when it is settled.
 func TestCellOverTheWire(t *testing.T) {
 	tg := wireTarget(t, serving(t, "ttft=30s tokens=1"), "time_to_first_token:p95<40")
 	looks, bad := 0, 0
@@ -313,14 +313,14 @@ func TestCellOverTheWire(t *testing.T) {
 		}
 		return bad >= 3
 	})
-	if err != nil || kept == (capacity.LoadFidelity{}) && (bad < 3 || looks > 4) { // what a busy machine could not send is no evidence
+	if err != nil || kept == (capacity.LoadFidelity{}) && (bad < 3 || looks > 4) { // a load that a busy machine could not send is not counted
 		t.Errorf("%d looks, %d bad, %+v: %v", looks, bad, kept, err)
 	}
 }
 
 // TestCapacityOverTheWire is the search of find-capacity against a queue with a known service rate, over real sockets (with -full; it takes minutes).
-// Its witnesses are the queue's own theory by simulation, the log of the server, and plain bisection of whole runs. A part of it: what one user alone
-// is told.
+// Its witnesses are the queue's own theory by simulation, the log of the server, and plain bisection of whole runs. It also checks what one user alone
+// gets.
 func TestCapacityOverTheWire(t *testing.T) {
 	if !*full {
 		tg := wireTarget(t, serving(t, "ttft=20ms itl=1ms tokens=4 capacity=2"), "time_to_first_token:p95<10")

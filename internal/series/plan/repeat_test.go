@@ -100,7 +100,7 @@ func TestVariationKeepsTheOrderOfTheAxes(t *testing.T) {
 	}
 }
 
-// finished is a trial with so many valid requests and a verdict.
+// finished returns a trial with a number of valid requests and a verdict.
 func finished(cell, n int, valid int64, v metric.Verdict) trial {
 	return trial{cell: cell, n: n, run: &metric.Run{Profiling: &metric.Summary{Valid: valid}, Validity: &metric.Validity{Verdict: v}}}
 }

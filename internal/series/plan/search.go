@@ -238,7 +238,7 @@ func (q *search) best() int {
 	return best
 }
 
-// tried says how many cells were tried, and how many of them are no evidence.
+// tried says how many cells were tried, and how many of them are not counted.
 func (q *search) tried() string {
 	text := fmt.Sprintf("%d tried", len(q.seen))
 	if lost := len(q.seen) - len(q.evidence()); lost > 0 {

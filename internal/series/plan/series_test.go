@@ -19,7 +19,7 @@ import (
 	"aiperf/internal/report/artifact"
 )
 
-// latencies is a run whose requests took so many ms each.
+// latencies is a run whose requests took the given number of ms each.
 func latencies(t *testing.T, ms ...float64) *metric.Run {
 	t.Helper()
 	set, err := metric.NewSelection(metric.Options{})
@@ -229,7 +229,7 @@ func TestSurfaceAndFront(t *testing.T) {
 	}
 }
 
-// TestHandlersRefuse: what there is not is named.
+// TestHandlersRefuse: an unknown handler or parameter is named.
 func TestHandlersRefuse(t *testing.T) {
 	if err := checkHandler(&config.PostProcess{Handler: "magic"}); err == nil || !strings.Contains(err.Error(), `"magic" is not one of degradation_knee_detect`) {
 		t.Error(err)
@@ -329,7 +329,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestSearchRefuses: what cannot be searched is refused before the first run.
+// TestSearchRefuses: an impossible search is refused before the first run.
 func TestSearchRefuses(t *testing.T) {
 	for want, change := range map[string]func(s *config.Sweep){
 		"there is no metric magic":    func(s *config.Sweep) { s.Objectives[0].Metric = "magic" },
@@ -368,7 +368,7 @@ func TestCheckForecasts(t *testing.T) {
 	}
 }
 
-// TestGatesAndResume: gates turn the status, leave JUnit and a summary of the step; a series goes on with what is finished.
+// TestGatesAndResume: gates turn the status, leave JUnit and a summary of the step; a series continues after its finished runs.
 func TestGatesAndResume(t *testing.T) {
 	url, served := answering(t, 200)
 	r := asked(t, url)

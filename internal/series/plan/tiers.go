@@ -35,7 +35,7 @@ type tierSearch struct {
 	n    int // number of levels
 }
 
-// seenBy returns the cells as one level sees them, without those that are no evidence for it.
+// seenBy returns the cells as one level sees them, without those that do not count for it.
 func seenBy(seen []probe, k int) (list []probe) {
 	for _, p := range seen {
 		if p.verdict = p.tiers[k]; p.doubt == "" {

@@ -20,7 +20,7 @@ import (
 	"aiperf/internal/report/artifact"
 )
 
-// TurnOptions holds the flags of a comparison of two targets in turns.
+// TurnOptions holds the flags of a comparison of two targets in alternating blocks.
 type TurnOptions struct {
 	A, B     string // URLs
 	Pairs    int
@@ -31,7 +31,7 @@ type TurnOptions struct {
 	Compare  comparison.Options
 }
 
-// Turns sends the same load to two targets in turns and compares B with A (comparison, section 4). A change of the machine then affects both. The
+// Turns sends the same load to two targets in alternating blocks and compares B with A (comparison, section 4). A change of the machine then affects both. The
 // blocks of a pair have the same prompts and arrivals. Pairs that do not count because of the client are replaced, at most half as many as requested.
 // It returns nil if there is no result.
 func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*comparison.Result, error) {

@@ -89,7 +89,7 @@ func TestTurnsInParallel(t *testing.T) {
 	}
 }
 
-// TestTurnsAgain: pairs that the client could not keep are made again, half as many as were asked for at the most; what is there then is shown.
+// TestTurnsAgain: pairs that the client could not keep are repeated, at most half as many as requested; the pairs measured so far are shown.
 func TestTurnsAgain(t *testing.T) {
 	for _, c := range []struct {
 		spoilt         string // pairs

@@ -204,7 +204,7 @@ type summary struct {
 	Throughput map[string]*float64 `json:"-"`
 }
 
-// readSummary reads the summary of a run; parts with an unexpected form are left out.
+// readSummary reads the summary of a run; parts with an unexpected form are omitted.
 func readSummary(dir string) (*summary, error) {
 	path := filepath.Join(dir, summaryFile)
 	text, err := boundedfile.ReadAll(path, largestFile)

@@ -42,7 +42,7 @@ func TestAcceptBacksOff(t *testing.T) {
 	})
 }
 
-// TestReadyMeansWarm: the address is told when the tokenizer is there, so that the first prompt waits for nothing.
+// TestReadyMeansWarm: the address is printed when the tokenizer is loaded, so that the first prompt waits for nothing.
 func TestReadyMeansWarm(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()

@@ -45,7 +45,7 @@ func stand(args []string) error {
 	return Run(ctx, o, address, func(url string) { fmt.Println(ReadyLine(url)) })
 }
 
-// child is a server in a process of its own, as `aiperf mock-server` runs it.
+// child is a server in a separate process, as `aiperf mock-server` runs it.
 type child struct {
 	cmd   *exec.Cmd
 	stdin io.Closer

@@ -296,7 +296,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// raw sends bytes over a connection of its own and gives what comes back until the server closes or the deadline passes.
+// raw sends bytes over a new connection and returns what comes back until the server closes or the deadline passes.
 func raw(t *testing.T, s *Server, send string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", s.Addr())
@@ -415,7 +415,7 @@ func TestCloseEndsAnswersUnderWay(t *testing.T) {
 	}
 }
 
-// TestSlowReader lets the socket fill up: the pacer must give the stream back and go on with the others.
+// TestSlowReader lets the socket fill up: the pacer must give the stream back and continue with the others.
 func TestSlowReader(t *testing.T) {
 	s, c := serve(t, "tokens=200000&tokens-per-event=1000&ttft=1ms&itl=20us")
 	slow, err := net.Dial("tcp", s.Addr())

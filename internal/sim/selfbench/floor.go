@@ -54,7 +54,7 @@ func (t target) each(client func(next func() bool) error) error {
 	return nil
 }
 
-// floor is the cheapest client that can be written in Go on its network poller: raw sockets, one goroutine per stream, no HTTP library, no JSON, no
+// floor is the cheapest client that can be written in Go with its network poller: raw sockets, one goroutine per stream, no HTTP library, no JSON, no
 // stamps. It only counts events and finds the end of each answer.
 type floor struct {
 	request []byte

@@ -29,7 +29,7 @@ func fake(t *testing.T, script string) string {
 	return path
 }
 
-// TestSMI: columns that a version lacks are left out, what a GPU does not tell is absent, and the numbers are those that were printed.
+// TestSMI: columns that a version lacks are omitted, values that a GPU does not report are absent, and the numbers are those that were printed.
 func TestSMI(t *testing.T) {
 	path := fake(t, `case "$*" in *utilization.jpeg*) echo 'Field "utilization.jpeg" is not a valid field to query.'; exit 2;; esac
 while :; do

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestProbes: connections are made as often as is asked for, and a port that nobody listens on is told.
+// TestProbes: connections are made as often as is asked for, and a port that nobody listens on is reported.
 func TestProbes(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

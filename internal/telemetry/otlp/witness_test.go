@@ -33,7 +33,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// receiver keeps the bodies that came to each path and answers what it is told.
+// receiver keeps the bodies that came to each path and answers as configured.
 type receiver struct {
 	*httptest.Server
 	mu     sync.Mutex

@@ -1,5 +1,5 @@
 // Package pods finds the metrics pages of inference servers in the Kubernetes cluster of the run. It asks the API of the cluster for the running pods,
-// with the service account of its own pod, and returns URLs of those that serve models. It checks the same labels, annotations and images as the
+// with the service account of aiperf's pod, and returns URLs of those that serve models. It checks the same labels, annotations and images as the
 // Python tool.
 package pods
 

@@ -53,7 +53,7 @@ func newCluster(t *testing.T, answer func(query url.Values, w http.ResponseWrite
 	return c
 }
 
-// Pods of two pages: a server by its image with a port called metrics; one by Dynamo's label over IPv6; one with paths of its own; a database;
+// Pods of two pages: a server by its image with a port called metrics; one by Dynamo's label over IPv6; one with its own paths; a database;
 // one without an address.
 const (
 	firstPage = `{"metadata":{"continue":"more"},"items":[

@@ -13,7 +13,7 @@ import (
 	"aiperf/internal/telemetry"
 )
 
-// TestServerThatAsksForAPause: a server that answers 429 to the first request is no missing endpoint; it is not asked again before its time, and the
+// TestServerThatAsksForAPause: a server that answers 429 to the first request is not a missing endpoint; it is not asked again before its time, and the
 // files say what is missing.
 func TestServerThatAsksForAPause(t *testing.T) {
 	var asked atomic.Int64

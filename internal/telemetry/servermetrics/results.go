@@ -73,7 +73,7 @@ func (s *Store) Results(w Window, slice float64) *Results {
 }
 
 // Phase reduces the pages of one phase of a run with several. next is the start of the following phase, 0 = it was the last. Servers count late, so
-// every page up to that start belongs to the phase. An endpoint without a page in the phase is left out.
+// every page up to that start belongs to the phase. An endpoint without a page in the phase is omitted.
 func (s *Store) Phase(w Window, next int64, slice float64) *Results {
 	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
 		w := Window{w.From, e.end(w, next)}

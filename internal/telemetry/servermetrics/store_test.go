@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/telemetry/exposition"
 )
 
-// told makes a store of pages, one a second from instant 1 s on.
+// told returns a store of pages, one a second from instant 1 s on.
 func told(pages ...string) *Store {
 	s := NewStore(nil)
 	for i, text := range pages {
@@ -101,7 +101,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestChangesOnTheWay: a metric that changes its type is left out from then on, buckets that change make no percentiles.
+// TestChangesOnTheWay: a metric that changes its type is ignored from then on, buckets that change make no percentiles.
 func TestChangesOnTheWay(t *testing.T) {
 	s := NewStore(nil)
 	s.Add("u", exposition.Parse([]byte("# TYPE g gauge\ng 1\n"+histogramPage(1, 2, 3))), Fetch{FirstByte: 1e9}, false)
@@ -126,7 +126,7 @@ func TestEstimates(t *testing.T) {
 	if !ok || math.Abs(p[4]-0.5) > 0.02 || math.Abs(p[7]-0.95) > 0.02 || p[8] < 0.95 || p[8] > 1 {
 		t.Errorf("%v", p)
 	}
-	// What lies in a bucket is told by the samples: all near 0.1 of a bucket up to 1.
+	// The samples show what lies in a bucket: all near 0.1 of a bucket up to 1.
 	known := histogram{bounds: []float64{1, math.Inf(1)}, counts: []float64{10, 0}, sum: 1, means: [][]observedGroup{{{0.1, 4}, {0.1, 3}, {0.1, 3}}, nil}}
 	if p, ok := known.estimate(); !ok || math.Abs(p[4]-0.1) > 1e-9 || math.Abs(p[8]-0.1) > 1e-9 {
 		t.Errorf("%v", p)

@@ -370,7 +370,7 @@ func TestDatasets(t *testing.T) {
 	}
 }
 
-// TestKilledDownloadGoesOn: what a process that was killed had of a file is not fetched again, and damage in it is found.
+// TestKilledDownloadGoesOn: the part that a killed process had fetched is not fetched again, and damage in it is found.
 func TestKilledDownloadGoesOn(t *testing.T) {
 	for name, c := range map[string]struct {
 		left string // by the killed process

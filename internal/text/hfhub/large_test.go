@@ -273,7 +273,7 @@ func TestDamagedCache(t *testing.T) {
 	}
 }
 
-// TestFullDisk: a disk without room is told before the download where the size is known, and when it shows otherwise; what came is kept.
+// TestFullDisk: a full disk is reported before the download if the size is known, otherwise when it occurs; finished parts are kept.
 func TestFullDisk(t *testing.T) {
 	_, c := newLarge(t, 9500)
 	c.Free = func(string) (int64, bool) { return 9000, true }
@@ -299,7 +299,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// TestPausesAsAsked: a hub that asks for a pause gets it, however often; one that asks for too long a pause is told of.
+// TestPausesAsAsked: a hub that asks for a pause gets it, however often; one that asks for too long a pause is reported.
 func TestPausesAsAsked(t *testing.T) {
 	s, c := newLarge(t, 500)
 	left, head, value := 5, "Retry-After", "0.001"

@@ -60,7 +60,7 @@ var heavy = map[string]string{
 	"lower case of long text": `{% set a = 'X' * 30000000 %}{% for i in range(99999) %}{% set b = a | lower %}{% endfor %}`,
 }
 
-// TestHeavyTemplates: what a small template multiplies is an error, not a process without memory.
+// TestHeavyTemplates: a small template with a huge result is an error and does not use up the memory.
 func TestHeavyTemplates(t *testing.T) {
 	testhome.Slow(t)
 	for name, src := range heavy {
@@ -77,7 +77,7 @@ func TestHeavyTemplates(t *testing.T) {
 	}
 }
 
-// TestNothingRepeated: repeating nothing gives nothing, at once.
+// TestNothingRepeated: repeating an empty text gives an empty text, at once.
 func TestNothingRepeated(t *testing.T) {
 	for src, want := range map[string]string{
 		`{{ [] * 1000000000000000000 }}`: "[]", `{{ '' * 1000000000000000000 }}`: "", `{{ 'x' * -1 }}`: "", `{{ [1] * -5 }}`: "[]",

@@ -173,7 +173,7 @@ func (a *answer) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // TestFetchedEncoding: a list that is not at hand is fetched; one with other bytes than the published ones is refused and not kept, and one
-// that cannot be had is told in three lines.
+// that is not available is reported in three lines.
 func TestFetchedEncoding(t *testing.T) {
 	dir := t.TempDir()
 	a := &answer{status: http.StatusOK, body: "YQ== 0\n"}

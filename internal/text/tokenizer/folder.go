@@ -51,7 +51,7 @@ func formats() []format {
 	}
 }
 
-// beside are the files that are read together with a tokenizer file.
+// beside lists the files that are read together with a tokenizer file.
 var beside = named("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json",
 	"merges.txt")
 

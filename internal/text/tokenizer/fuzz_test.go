@@ -112,10 +112,10 @@ func FuzzRecorded(f *testing.F) {
 	})
 }
 
-// between parts texts: a token of its own, which no text can reach across.
+// between parts texts: a separate token, which no text can cross.
 const between = "<|endoftext|>"
 
-// spliceable tells whether a text ends and begins in nothing that the one beside it could change.
+// spliceable reports whether the next text cannot change the ends of a text.
 func spliceable(s string) bool { return s == utf8repair.Valid(s) && !strings.ContainsAny(s, "<|>") }
 
 // FuzzFiles opens folders with one hostile file, named by the first argument, and uses what opens.

@@ -123,7 +123,7 @@ func TestLargeVocabularies(t *testing.T) {
 	}
 }
 
-// TestIrregularFiles: a device is no tokenizer file. It is not read, whatever its name.
+// TestIrregularFiles: a device is not a tokenizer file. It is not read, whatever its name.
 func TestIrregularFiles(t *testing.T) {
 	for _, name := range []string{"tokenizer.json", "tokenizer.model", "tekken.json", "x.tiktoken", "vocab.txt", "x.gguf"} {
 		path := filepath.Join(t.TempDir(), name)

@@ -15,7 +15,7 @@ func TestEncodingOf(t *testing.T) {
 		"text-davinci-003": "p50k_base", "text-davinci-edit-001": "p50k_edit", "text-ada-001": "r50k_base",
 		"ft:gpt-4o:org::id": "o200k_base", "ft:gpt-3.5-turbo:org": "cl100k_base", "openai/gpt-4o": "o200k_base", "o200k_base": "o200k_base",
 		"gpt-oss": "o200k_harmony",
-		// No model of OpenAI, or one with a repository of its own.
+		// No model of OpenAI, or one with its own repository.
 		"openai/gpt-oss-20b": "", "gpt2": "", "openai-community/gpt2": "", "gpt-neox-20b": "", "gpt-j-6b": "", "o1x": "", "gpt-45": "", "org/gpt-4o": "", "": "", "-": "",
 	} {
 		if got, ok := EncodingOf(name); got != want || ok != (want != "") {
@@ -24,7 +24,7 @@ func TestEncodingOf(t *testing.T) {
 	}
 }
 
-// TestOpenAIModelsNeedNoHub: what the binary holds opens without a network, and what it does not is never fetched offline.
+// TestOpenAIModelsNeedNoHub: encodings in the binary open without a network, and others are never fetched offline.
 func TestOpenAIModelsNeedNoHub(t *testing.T) {
 	var told string
 	env := map[string]string{"HF_HUB_OFFLINE": "1", "TIKTOKEN_CACHE_DIR": t.TempDir()}

@@ -14,7 +14,7 @@ import (
 	"aiperf/internal/base/testhome"
 )
 
-// realTokenizers are the vocabularies in testdata: GPT-2 (MIT), Qwen2.5 and BERT (Apache-2.0), and a Unigram model of our own, trained
+// realTokenizers are the vocabularies in testdata: GPT-2 (MIT), Qwen2.5 and BERT (Apache-2.0), and our own Unigram model, trained
 // on a text in the public domain, in the shape of XLM-R.
 var realTokenizers = []string{"gpt2", "qwen2_5", "bert", "unigram", "builtin"}
 

@@ -96,7 +96,7 @@ func FuzzFlow(f *testing.F) {
 	f.Fuzz(func(t *testing.T, seed uint64, loss byte) { against(t, seed, float64(loss)/256) })
 }
 
-// What the ring lost is filled by the reader's bound; what waited behind it is not known until something came later than that.
+// For lost packets the reader's bound counts; packets that waited behind them are unknown until a later one arrives.
 func TestFlowHealsAGap(t *testing.T) {
 	f := flow{base: 100}
 	f.segment(100, 10, 1)

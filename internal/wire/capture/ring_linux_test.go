@@ -65,7 +65,7 @@ func pair(t *testing.T, c *Capture, address string) (server, client net.Conn, f 
 	return server, client, f
 }
 
-// Nobody reads while the server writes; the capture knows all the same when each piece arrived.
+// Nobody reads while the server writes; the capture still knows when each piece arrived.
 func TestArrivalsOfAReaderThatSleeps(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		t.Run(address, func(t *testing.T) {

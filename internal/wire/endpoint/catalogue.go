@@ -81,7 +81,7 @@ var catalogue = []Endpoint{
 	{Name: "nvclip", Path: "/v1/embeddings", Title: "NIM Embeddings Metrics", Summary: "NV-CLIP embeddings of texts and images",
 		TokenizesInput: true, Images: true, Produces: record.Embeddings, Open: nvclipType.open},
 
-	// Types of our own.
+	// Our own types.
 	{Name: "ollama_chat", Path: "/api/chat", Title: "LLM Metrics", Summary: "Ollama chat, streams of JSON lines",
 		Streams: true, ProducesTokens: true, TokenizesInput: true, SystemMessage: true, CacheBust: true, Replies: true,
 		Framing: ollamaLines, Open: openOllama(ollamaChat)},

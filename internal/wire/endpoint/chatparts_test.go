@@ -49,7 +49,7 @@ func TestMediaAreShared(t *testing.T) {
 	if made != 1 {
 		t.Errorf("the picture was made %d times", made)
 	}
-	// Content behind what extras replace is left out with it.
+	// Content that extras replace is omitted with it.
 	set := Settings{Model: "m", Extras: []Member{{"messages", json.RawMessage("[]")}}}
 	if r, err := codec(t, "chat", set).Encode(&turn, &History{}); err != nil || string(r.Body.Bytes()) != `{"messages":[],"model":"m","stream":false,"k":1}` {
 		t.Errorf("%v %.200s", err, r.Body.Bytes())

@@ -68,7 +68,7 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// fillAbsent writes -1 where the wanted count is not given; a prompt count of 0 stands where the object says so.
+// fillAbsent writes -1 where the wanted count is not given; a prompt count of 0 remains where the object has it.
 func fillAbsent(u *record.Usage, raw string) {
 	for _, p := range []*int64{&u.Completion, &u.Total, &u.Reasoning, &u.CacheRead, &u.CacheWrite, &u.CacheMiss, &u.PromptAudio,
 		&u.CompletionAudio, &u.ToolUsePrompt, &u.AcceptedPrediction, &u.RejectedPrediction} {

@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// TestDrafts: what a server says of its guesses is read where one document of an answer says it, and only where its counts agree.
+// TestDrafts: counts of speculative decoding are read if one document of an answer has them, and only if they are consistent.
 func TestDrafts(t *testing.T) {
 	const good = `{"acceptance_histogram":[2,1,3],"num_spec_steps":6,"num_accepted_draft_tokens":7,"num_draft_tokens":12,"num_spec_tokens":2}`
 	const word = `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"a"}}]}`

@@ -183,7 +183,7 @@ func FuzzFormJSON(f *testing.F) {
 	})
 }
 
-// TestVideoJob: every message of a service leads to the follow-up beside it.
+// TestVideoJob: every message of a service leads to the follow-up next to it in the table.
 func TestVideoJob(t *testing.T) {
 	type step struct{ says, asks string }
 
@@ -269,7 +269,7 @@ func TestMediaBodies(t *testing.T) {
 	}
 }
 
-// TestRemarksOfMedia: what a body leaves out is not left out in silence.
+// TestRemarksOfMedia: content that a body omits gives a remark.
 func TestRemarksOfMedia(t *testing.T) {
 	said := conversation.Texts("", "a", "b")
 	for _, c := range []struct {

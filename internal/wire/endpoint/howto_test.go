@@ -34,7 +34,7 @@ var echoType = jsonType{
 	},
 }
 
-// TestHowToAddAnEndpoint follows docs/howto/endpoint.md: what the page asks for stands here, its row letter by letter.
+// TestHowToAddAnEndpoint follows docs/howto/endpoint.md: this test has what the page asks for, and its row verbatim.
 func TestHowToAddAnEndpoint(t *testing.T) {
 	before := catalogue
 	t.Cleanup(func() { catalogue = before })

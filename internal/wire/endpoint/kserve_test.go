@@ -144,7 +144,7 @@ func TestKServeAnswers(t *testing.T) {
 	}
 }
 
-// TestKServeMessages: what goes out as a message is what the JSON form says, and what comes back reads as the JSON form.
+// TestKServeMessages: a sent message equals the JSON form, and a received message reads like the JSON form.
 func TestKServeMessages(t *testing.T) {
 	k := codec(t, "kserve", Settings{GRPC: true}).(RPC)
 	if !k.Streams(openinference.ModelStreamInfer) || k.Streams(openinference.ModelInfer) {

@@ -6,7 +6,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// TestLastMessage: the last message ends the answer of a template's stream, with text or without; [DONE] is no message of an answer. The instants are
+// TestLastMessage: the last message ends the answer of a template's stream, with text or without; [DONE] is not a message of an answer. The instants are
 // those that the messages have in the end.
 func TestLastMessage(t *testing.T) {
 	for name, c := range map[string]struct {

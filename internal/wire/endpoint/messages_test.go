@@ -48,7 +48,7 @@ func TestMessagesBodies(t *testing.T) {
 	}
 }
 
-// TestMessagesAuth: the key has a header of its own, and the version is the user's where he names one.
+// TestMessagesAuth: the key has its own header, and the version is the user's if the user sets one.
 func TestMessagesAuth(t *testing.T) {
 	version := record.Header{Name: "Anthropic-Version", Value: "2020-01-01"}
 	for _, c := range []struct {

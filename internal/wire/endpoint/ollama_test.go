@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/workload/conversation"
 )
 
-// TestOllamaBodies: the length is an option beside those that the user gave; other extras are members of the body.
+// TestOllamaBodies: the length is an option in addition to those of the user; other extras are members of the body.
 func TestOllamaBodies(t *testing.T) {
 	n := 5
 	said := func(texts ...string) []conversation.Part { return conversation.Texts("", texts...) }
@@ -43,7 +43,7 @@ func TestOllamaBodies(t *testing.T) {
 	}
 }
 
-// ollamaStream is a record of a stream; document i arrives at instant i+1. exported gives the fields of an export in place of the bytes.
+// ollamaStream is a record of a stream; document i arrives at instant i+1. exported returns the fields of an export instead of the bytes.
 func ollamaStream(exported bool, docs ...string) *record.Record {
 	rec := &record.Record{Start: 1, End: 100}
 	for i, doc := range docs {

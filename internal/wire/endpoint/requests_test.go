@@ -197,7 +197,7 @@ func TestBodiesThatCannotBeBuilt(t *testing.T) {
 	}
 }
 
-// TestRankingRemarks: what a ranking request leaves out is not left out in silence.
+// TestRankingRemarks: content that a ranking request omits gives a remark.
 func TestRankingRemarks(t *testing.T) {
 	text := conversation.Texts
 	for _, test := range []struct {

@@ -208,7 +208,7 @@ func checkUpstream(t *testing.T, c *goldenCase, reply *record.Reply, failure *re
 	}
 	for _, name := range []string{"prompt_tokens", "input_tokens"} {
 		v, ok := usage[name].(float64)
-		for _, apart := range []string{"cache_read_input_tokens", "cache_creation_input_tokens"} { // Anthropic counts them beside input_tokens
+		for _, apart := range []string{"cache_read_input_tokens", "cache_creation_input_tokens"} { // Anthropic counts them in addition to input_tokens
 			n, _ := usage[apart].(float64)
 			v += n
 		}

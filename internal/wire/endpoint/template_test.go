@@ -77,7 +77,7 @@ func TestTemplatesThatCannotBeOpened(t *testing.T) {
 	}
 }
 
-// TestFreeAnswers: what of an answer of any shape is content.
+// TestFreeAnswers: which parts of an answer of any shape are content.
 func TestFreeAnswers(t *testing.T) {
 	for _, c := range []struct {
 		field, body, output string

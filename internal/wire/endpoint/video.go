@@ -158,7 +158,7 @@ func (a *videoAnswer) Next() *FollowUp {
 	}
 	poll := &FollowUp{Request: Request{Method: "GET", Path: "./" + url.PathEscape(a.id)}, After: a.set.PollInterval, Forget: a.said > 1, Late: a.late()}
 	if a.ready && a.said == 1 {
-		poll.After = 0 // poll once all the same: the answer has the figures
+		poll.After = 0 // poll once anyway: the answer has the figures
 	}
 	return poll
 }

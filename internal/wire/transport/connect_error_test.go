@@ -68,7 +68,7 @@ func TestConnectErrorsGroup(t *testing.T) {
 	}
 }
 
-// TestLocalLimits: what this machine lacks is told by the number of the error, not by its words.
+// TestLocalLimits: a missing resource of this machine is recognised by the number of the error, not by its text.
 func TestLocalLimits(t *testing.T) {
 	for err, want := range map[error]bool{
 		syscall.EMFILE: true, syscall.EADDRNOTAVAIL: true, syscall.ECONNREFUSED: false, errors.New("too many open files"): false,

@@ -15,7 +15,7 @@ type source interface {
 	next() ([]byte, error)
 }
 
-// decoded removes the content codings of a body. aiperf never asks for compression; this is for servers that compress all the same. Decoded bytes are
+// decoded removes the content codings of a body. aiperf never asks for compression; this is for servers that compress anyway. Decoded bytes are
 // returned as soon as the server has flushed them.
 type decoded struct {
 	wire *wireBytes

@@ -52,7 +52,7 @@ func squeeze(t *testing.T, name, text string) []byte {
 	return b.Bytes()
 }
 
-// What a server flushes is given and stamped at once, whatever it is compressed with: the server goes on only when it was.
+// Flushed data are returned and stamped at once, with any compression: the server continues only after that.
 func TestCompressedStreams(t *testing.T) {
 	for name, open := range squeezers {
 		got := make(chan struct{}, 3)
@@ -95,7 +95,7 @@ func TestCompressedStreams(t *testing.T) {
 	}
 }
 
-// Bytes that are no compressed data, compressed data that is cut, and a little that becomes a lot.
+// Bytes that are not compressed data, compressed data that is cut, and a little that becomes a lot.
 func TestBadCompressedBodies(t *testing.T) {
 	for name := range squeezers {
 		if name == "raw" {

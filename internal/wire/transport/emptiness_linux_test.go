@@ -423,7 +423,7 @@ func sharedRead(t *testing.T, stalled, http2, secret, userStamps bool) {
 	}
 }
 
-// The end of the stream has a segment of its own, whose stamp replaces that of the bytes before it if they are unread.
+// The end of the stream is a separate segment, whose stamp replaces that of the bytes before it if they are unread.
 func TestAMessageBehindWhichTheStreamEnded(t *testing.T) {
 	for name, head := range map[string]string{"length": "Content-Length: 22\r\n", "until close": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -501,7 +501,7 @@ func BenchmarkEmptinessCheck(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				for _, p := range pairs[:fresh] {
-					_, _ = unix.Write(p[1], one[:]) // a pair of our own
+					_, _ = unix.Write(p[1], one[:]) // our own pair
 					_, _ = unix.Read(p[0], one[:])
 				}
 				b.StartTimer()

@@ -29,7 +29,7 @@ type answers struct {
 	conns, requests atomic.Int32
 	mu              sync.Mutex
 	heads           [][]string
-	closeAfter      int // close each connection after so many requests (0 = never)
+	closeAfter      int // close each connection after this number of requests (0 = never)
 }
 
 func newAnswers(t testing.TB, answer string) *answers {

@@ -93,7 +93,7 @@ func TestHTTP2(t *testing.T) {
 	})
 }
 
-// Streams of one connection are told apart, and what exceeds the server's limit gets another connection.
+// Streams of one connection are distinguished, and what exceeds the server's limit gets another connection.
 func TestHTTP2Multiplexes(t *testing.T) {
 	bothWays(t, func(t *testing.T, secret bool) {
 		const requests = 24

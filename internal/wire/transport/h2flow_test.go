@@ -97,7 +97,7 @@ func TestHTTP2UploadsWithPings(t *testing.T) {
 	})
 }
 
-// TestHTTP2WindowGivenBackDuringUpload: what was read of an answer is given back to its window, although the upload waits for the socket.
+// TestHTTP2WindowGivenBackDuringUpload: bytes read from an answer are returned to its window, although the upload waits for the socket.
 func TestHTTP2WindowGivenBackDuringUpload(t *testing.T) {
 	full, taken := make(chan struct{}), make(chan struct{})
 	const answer = 6 << 20
@@ -208,7 +208,7 @@ func TestHTTP2Padding(t *testing.T) {
 	})
 }
 
-// TestHTTP2BrokenRules: what a server does wrong is named.
+// TestHTTP2BrokenRules: each violation by a server is named.
 func TestHTTP2BrokenRules(t *testing.T) {
 	frame := func(kind http2.FrameType, flags http2.Flags, id byte, payload string) func(*h2Wire) {
 		return func(w *h2Wire) {

@@ -46,7 +46,7 @@ func FuzzHTTP2(f *testing.F) {
 			t.Fatal(err)
 		}
 		over := make(chan struct{})
-		go func() { // two connections at the most: a request that the server says it did not read is sent again
+		go func() { // at most two connections: a request that the server says it did not read is sent again
 			defer close(over)
 			for {
 				c, err := l.Accept()

@@ -28,7 +28,7 @@ type h2Wire struct {
 	block bytes.Buffer
 }
 
-// rawH2 is a server that is told of every connection once the client's settings are there; frames that the client sends must be read with next.
+// rawH2 is a server that gets every connection once the client's settings have arrived; frames that the client sends must be read with next.
 func rawH2(t testing.TB, secret bool, serve func(w *h2Wire)) *Target {
 	var cert tls.Certificate
 	if secret {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// slowSocket takes bytes and lets the call return only when it is told to, as a goroutine does that finds no processor.
+// slowSocket takes bytes and lets the call return only when released, like a goroutine that waits for a CPU.
 type slowSocket struct {
 	socket
 	takes []int         // bytes that each write takes
@@ -37,8 +37,8 @@ func (s *slowSocket) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// TestHTTP2StoppedWrite: what the socket took before the answer was whole counts as sent, whenever its writer comes to say so; the rest does
-// not, and goes out all the same for those that follow on the connection.
+// TestHTTP2StoppedWrite: bytes that the socket accepted before the answer was complete count as sent, even if the writer reports it later; the rest does
+// not, and is sent anyway for those that follow on the connection.
 func TestHTTP2StoppedWrite(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes []int

@@ -126,7 +126,7 @@ func TestHTTP2WindowIsGivenBackOnce(t *testing.T) {
 	}
 }
 
-// TestHTTP2SettledStream: a stream that was stopped waits for the write that goes on, and for no later one.
+// TestHTTP2SettledStream: a stream that was stopped waits for the write in progress, and for no later one.
 func TestHTTP2SettledStream(t *testing.T) {
 	h := stuckH2()
 	h.rounds = 5

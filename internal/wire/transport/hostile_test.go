@@ -129,7 +129,7 @@ func TestTooLargeStreamKeepsItsBeginning(t *testing.T) {
 	}
 }
 
-// TestErrorBodyThatNeverEnds: a status whose body drips holds a slot for a moment only; what came of the body is told.
+// TestErrorBodyThatNeverEnds: a status whose body drips holds a slot for a moment only; the part of the body that arrived is shown.
 func TestErrorBodyThatNeverEnds(t *testing.T) {
 	over := make(chan struct{})
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {

@@ -159,7 +159,7 @@ func (x *Exchange) certain(t lastMessage) {
 	}
 }
 
-// doubtLast is called when the answer has ended. The end of the stream has a segment of its own. Its stamp replaces that of the last bytes if they
+// doubtLast is called when the answer has ended. The end of the stream is a separate segment. Its stamp replaces that of the last bytes if they
 // were not read yet. So a message that nothing else follows is exact only if it was read before the stream ended.
 func (x *Exchange) doubtLast() {
 	t, k := x.last, x.in

@@ -30,7 +30,7 @@ func captured(t *testing.T) (c *Client, active bool) {
 	return c, s.Active
 }
 
-// A client that stood still has the packets' instants all the same, TLS or not; without a capture it has the bounds of its reads.
+// A client that was paused still has the packets' instants, TLS or not; without a capture it has the bounds of its reads.
 func TestPacketsTellTheInstantsOfAStalledClient(t *testing.T) {
 	for _, secret := range []bool{false, true} {
 		t.Run(fmt.Sprintf("TLS=%v", secret), func(t *testing.T) {

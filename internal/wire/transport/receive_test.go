@@ -138,7 +138,7 @@ func TestEventsThatShareARead(t *testing.T) {
 	}
 }
 
-// Every byte in a write of its own: head, chunk framing and events are all cut everywhere.
+// Every byte is a separate write: head, chunk framing and events are all cut everywhere.
 func TestBytewiseStream(t *testing.T) {
 	reply := "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n" +
 		"9;x=y\r\ndata: a\n\n\r\n3\r\n: c\r\n6\r\n\r\r\ndat\r\n11\r\na: \xf0\x9f\x98\x80\r\n\r\nda\r\nt\r\n1\r\nt\r\n0\r\nT: x\r\n\r\n"
@@ -234,7 +234,7 @@ func TestCompressedDataEndsBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestAFailureOfTheReaderEndsTheReading: what came before it is kept, the message itself is not, and nothing is read behind it.
+// TestAFailureOfTheReaderEndsTheReading: messages before the failure are kept, the failed message is not, and nothing after it is read.
 func TestAFailureOfTheReaderEndsTheReading(t *testing.T) {
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
 		readRequest(r)

@@ -124,7 +124,7 @@ func TestRecordedPrompts(t *testing.T) {
 	}
 }
 
-// TestRows: every benchmark names a grader that there is, and no name stands twice.
+// TestRows: every benchmark names a known grader, and names are unique.
 func TestRows(t *testing.T) {
 	seen := map[string]bool{}
 	for _, b := range Benchmarks {
@@ -150,7 +150,7 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestRefusals: what cannot be asked is refused with the name of the setting and what is allowed.
+// TestRefusals: problems that cannot be asked are refused with the name of the setting and the allowed values.
 func TestRefusals(t *testing.T) {
 	nine, one, yes := 9, 1, true
 	for _, c := range []struct {

@@ -39,7 +39,7 @@ func TestBFCL(t *testing.T) {
 	}
 }
 
-// TestBFCLRefusals: what cannot be asked is told before anything is.
+// TestBFCLRefusals: problems that cannot be asked are reported before the first request.
 func TestBFCLRefusals(t *testing.T) {
 	system := "x"
 	release := t.TempDir()

@@ -20,7 +20,7 @@ func quiz(s *source) (problems []Problem, err error) {
 	return problems, err
 }
 
-// TestHowToAddABenchmark follows docs/howto/benchmark.md: what the page asks for stands here, its row letter by letter.
+// TestHowToAddABenchmark follows docs/howto/benchmark.md: this test has what the page asks for, and its row verbatim.
 func TestHowToAddABenchmark(t *testing.T) {
 	before := Benchmarks
 	t.Cleanup(func() { Benchmarks = before })

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// rising is a controller from 1 to 100 over p95 latency below 100 ms, and what it told.
+// rising is a controller from 1 to 100 over p95 latency below 100 ms, and what it reported.
 func rising(change func(s *Settings)) (c *Controller, told *[]*Event) {
 	s := Settings{
 		Variable: "concurrency", Whole: true, Min: 1, Max: 100, Conditions: []Condition{{"request_latency", "p95", "lt", 100}}, Policy: Margin, BaseStep: 10,

@@ -40,7 +40,7 @@ func TestAuthoredMedia(t *testing.T) {
 	}
 }
 
-// TestContentIsMadeOnce: what the store has room for is made once; what it has not is shared as long as somebody uses it.
+// TestContentIsMadeOnce: content that fits the store is made once; other content is shared while it is used.
 func TestContentIsMadeOnce(t *testing.T) {
 	content := bytes.Repeat([]byte{1, 2, 3}, 1000)
 	for limit, want := range map[int64]int{1 << 20: 1, 100: 2} {

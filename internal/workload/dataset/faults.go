@@ -38,7 +38,7 @@ func (f *Faults) Add(where, field, reason string, args ...any) {
 // Count returns the number of errors recorded.
 func (f *Faults) Count() int { return len(f.lines) + f.more }
 
-// Enough reports whether there are so many errors that the rest of the file need not be read.
+// Enough reports whether there are enough errors that the rest of the file need not be read.
 func (f *Faults) Enough() bool { return f.Count() >= manyFaults }
 
 // Err returns all errors as one error, one line each. It returns nil if there are none.

@@ -76,8 +76,8 @@ func TestBranchesAreCut(t *testing.T) {
 	}
 }
 
-// TestGraphFailFast: after a failed request of a started session nothing more of its graph leaves, other graphs go on, and what was under way
-// ends by itself. Without it a failure is counted, and the graph goes on.
+// TestGraphFailFast: after a failed request of a started session nothing more of its graph leaves, other graphs continue, and requests in flight
+// end by themselves. Without it a failure is counted, and the graph continues.
 func TestGraphFailFast(t *testing.T) {
 	for _, c := range []struct {
 		name     string

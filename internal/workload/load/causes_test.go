@@ -66,7 +66,7 @@ func TestClientLosesArrivals(t *testing.T) {
 	})
 }
 
-// TestRampsAreNotJudged: what happens before the ramps are over is in the whole phase's figures alone.
+// TestRampsAreNotJudged: requests before the end of the ramps count only in the figures of the whole phase.
 func TestRampsAreNotJudged(t *testing.T) {
 	bubble(t, "concurrency ramp", func(t *testing.T) {
 		f := play(t, one(Phase{Mode: Rate, Pattern: Constant, Rate: 10, Concurrency: 10, ConcurrencyRamp: Ramp{Duration: 10 * sec}, Duration: 20 * sec}),

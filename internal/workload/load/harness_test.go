@@ -23,7 +23,7 @@ const (
 	sec = time.Second
 )
 
-// talk is a source of n equal conversations of so many turns; delay in ms for turns after the first.
+// talk is a source of n equal conversations of a given number of turns; delay in ms for turns after the first.
 func talk(n, turns int, delay float64) *shapes {
 	s := &shapes{}
 	for i := range n {

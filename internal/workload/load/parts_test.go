@@ -214,7 +214,7 @@ func TestPlanIsChecked(t *testing.T) {
 	}
 }
 
-// sized is a source of so many conversations.
+// sized is a source of a given number of conversations.
 type sized int
 
 func (n sized) Len() int { return int(n) }

@@ -143,7 +143,7 @@ func TestWarmup(t *testing.T) { // row 21, 4.6
 func TestSeamless(t *testing.T) { // row 27
 	bubble(t, "4 slots, then 2", func(t *testing.T) {
 		s := newSim(t, manner{total: 500 * ms})
-		// The answers come one after another, so that each return can be told apart.
+		// The answers come one after another, so that the returns can be distinguished.
 		s.behave = func(r *Request) manner {
 			return manner{total: 500*ms + time.Duration(r.Session.Conversation)*10*ms}
 		}

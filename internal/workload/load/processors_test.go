@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/base/clock"
 )
 
-// precise is a waiter of which only is asked whether it has a thread of its own.
+// precise is a waiter; the test asks only whether it has its own thread.
 type precise struct{ clock.Waiter }
 
 func (precise) Precise() bool { return true }

@@ -24,7 +24,7 @@ func replayed(p Phase) Scenario {
 // raw is a replay that takes the recorded times as they are.
 func raw() Replay { return Replay{From: 0.5, To: 0.5, IdleCap: -1, LeadCap: -1} }
 
-// told is what was sent in a phase: conversation.turn@ms after its start.
+// told returns what was sent in a phase: conversation.turn@ms after its start.
 func told(f *PhaseStats, list []*sending) string {
 	var out []string
 	for _, v := range list {
@@ -56,7 +56,7 @@ func pair() *shapes {
 }
 
 // TestReplay: the turn before the entry of every session under way primes the cache, so timed that all lanes reach their entry together; then each
-// goes on at its recorded distance, who waits for an agent waits, and a lane that has ended begins the next conversation at its first turn.
+// continues at its recorded distance, who waits for an agent waits, and a lane that has ended begins the next conversation at its first turn.
 func TestReplay(t *testing.T) {
 	for name, c := range map[string]struct {
 		change     func(p *Phase)
@@ -89,7 +89,7 @@ func TestReplay(t *testing.T) {
 }
 
 // TestReplayKeepsTheRecordedOrder: a turn waits for the turns of other sessions that it followed in the recording, whatever their service times are
-// now; recordings that contradict themselves go on all the same.
+// now; recordings that contradict themselves continue anyway.
 func TestReplayKeepsTheRecordedOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		after []TurnRef // of the main session's turn 2
@@ -131,7 +131,7 @@ func TestReplayKeepsTheRecordedOrder(t *testing.T) {
 	}
 }
 
-// TestReplayUnderPressure: after the priming the agents go on without pauses for a while, and the measured phase goes on where that left them, with
+// TestReplayUnderPressure: after the priming the agents continue without pauses for a while, and the measured phase continues from there, with
 // the rest of the pauses that were under way.
 func TestReplayUnderPressure(t *testing.T) {
 	bubble(t, "handed over", func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestReplayNeedsWarmCaches(t *testing.T) {
 	}
 }
 
-// TestReplayEndsWhatOverflows: a conversation whose prompt the model cannot hold is not gone on with; the lane takes the next one.
+// TestReplayEndsWhatOverflows: a conversation whose prompt the model cannot hold is ended; the lane takes the next one.
 func TestReplayEndsWhatOverflows(t *testing.T) {
 	bubble(t, "overflow", func(t *testing.T) {
 		s := newSim(t, manner{total: 10 * ms})

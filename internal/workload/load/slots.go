@@ -6,7 +6,7 @@ type slots struct {
 	limit limit
 	max   int // current limit
 	used  int
-	idle  int // slots of sessions that wait for no server: those in a delay of their own
+	idle  int // slots of sessions that wait for no server: those in a delay between turns
 
 	vacant vacancies // of a closed loop
 
@@ -69,7 +69,7 @@ func (s *slots) give(now int64) {
 	s.updateVacancy(now)
 }
 
-// recordPause records that the holder of a slot begins (+1) or ends (-1) a delay of its own.
+// recordPause records that the holder of a slot begins (+1) or ends (-1) a delay between turns.
 func (s *slots) recordPause(by int, now int64) {
 	s.idle += by
 	s.updateVacancy(now)

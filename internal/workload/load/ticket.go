@@ -49,7 +49,7 @@ type ticket struct {
 	vacant  int64 // arrival of the answer that this request follows in its slot
 	think   int64 // its own delay after that
 	gate    int64 // arrival of the first content that freed a prefill slot for it
-	arrived int64 // arrival of its own answer
+	arrived int64 // arrival of the ticket's answer
 
 	finished bool
 	punctual bool // it was armed when granted and did not wait for slots

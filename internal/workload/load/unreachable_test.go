@@ -17,7 +17,7 @@ func TestUnreachableServer(t *testing.T) {
 		each     time.Duration // between the failures of a stream
 		off      bool
 		counted  bool // the phase counts requests and has no duration
-		good     int  // every so many requests one succeeds, 0 = none
+		good     int  // every n-th request succeeds, 0 = none
 		failures int64
 		after    time.Duration // 0 = the run is not ended
 	}{

@@ -50,7 +50,7 @@ func stage(users, turns int) []stagedUser {
 		age := (users - i) * life
 		left := life - age/users
 		if left <= 0 {
-			continue // the user's id is consumed all the same
+			continue // the user's id is consumed anyway
 		}
 		slot := age % users
 		if shared {

@@ -268,7 +268,7 @@ func rectangle(x0, y0, x1, y1 float64) []vg.Point {
 	return []vg.Point{{X: a, Y: b}, {X: c, Y: b}, {X: c, Y: d}, {X: a, Y: d}}
 }
 
-// labels writes the texts at the points: above, below, right or left of the point, where there is room. If there is none, the text is left out.
+// labels writes the texts at the points: above, below, right or left of the point, where there is room. If there is none, the text is omitted.
 func (p *painting) labels(t *chart.Trace) {
 	if t.Text == nil {
 		return

@@ -61,7 +61,7 @@ func keep(t *Terminal) *keeper {
 		defer close(k.started)
 		defer read.Close()
 		if k.cmd.Start() == nil { // without a keeper the view still works
-			_ = debug.SetCrashOutput(write, debug.CrashOptions{}) // if it fails, the terminal is restored all the same
+			_ = debug.SetCrashOutput(write, debug.CrashOptions{}) // if it fails, the terminal is restored anyway
 		}
 	}()
 	return k

@@ -101,7 +101,7 @@ func put(t *testing.T, dir string, data []byte) {
 }
 
 // TestDead: a run whose process is gone is dead at once, one of another machine when it has said nothing new for long, whatever its clock says; one that
-// stands still lives; of a series the one that lives is found.
+// does not move is alive; of a series the live run is found.
 func TestDead(t *testing.T) {
 	host, err := os.Hostname()
 	if err != nil {
@@ -131,7 +131,7 @@ func TestDead(t *testing.T) {
 		c.told.Written = now.Add(c.clock)
 		l.Hear(&c.told, now)
 		again := c.told
-		l.Hear(&again, now.Add(c.silent)) // the same is no news
+		l.Hear(&again, now.Add(c.silent)) // an unchanged state is not shown again
 		if why := l.Dead(now.Add(c.silent)); why != c.want && (c.want == "" || !strings.Contains(why, c.want)) {
 			t.Errorf("%s: %q, want %q", c.name, why, c.want)
 		}
@@ -149,7 +149,7 @@ func TestDead(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever stands in the file, it is read or refused, and what is read can be drawn.
+// FuzzRead: any file is read or refused, and a state that was read can be drawn.
 func FuzzRead(f *testing.F) {
 	told := LiveState{Version: "1", State: liveview.State{Stage: liveview.Profiling, Timelines: []liveview.SizedTimeline{{Width: 100, Timeline: termdraw.Timeline{Seconds: 1, Bins: 3, Series: []termdraw.Series{{Name: "a", Values: []float64{1, 2, 3}}}}}}}}
 	f.Add(told.Bytes())

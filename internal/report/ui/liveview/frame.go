@@ -30,7 +30,7 @@ type View struct {
 	Help          bool
 	Asks          bool // ask the user whether to stop
 	HideLog       bool
-	Notice        string // reply to a key, in place of the key hints
+	Notice        string // reply to a key, shown instead of the key hints
 	Scroll        int    // number of rows scrolled past, in panels longer than the screen
 	Follows       bool   // the run is in another process and cannot be stopped here
 	All           bool   // fill all panels, because the state is shown in another process

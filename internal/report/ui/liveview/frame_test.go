@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/report/termdraw"
 )
 
-// sample is a state with something in every place, told by servers and models that mean no good.
+// sample returns a state with a value in every field, with hostile texts from servers and models.
 func sample(stage Stage, name string) *State {
 	n := math.NaN()
 	trend := func(f func(int) float64) []float64 {
@@ -187,7 +187,7 @@ func TestErrorsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// TestErrorsNotReadYet: errors whose answers nobody has worked up are told of beside the rows of the others, where nothing else stands; without any
+// TestErrorsNotReadYet: errors whose answers are not processed yet are shown next to the rows of the others, where there is room; without any
 // row the panel does not say that there are none.
 func TestErrorsNotReadYet(t *testing.T) {
 	s := &State{Counts: Counts{Errors: 1037}, Errors: []ErrorKind{{Count: 20, Type: "a"}, {Count: 5, Type: "b"}}}

@@ -56,7 +56,7 @@ func TestAgainstTheReference(t *testing.T) {
 	}
 }
 
-// TestByteAlphabet: every byte has a character of its own, and only those characters stand for bytes.
+// TestByteAlphabet: every byte has its own character, and only those characters stand for bytes.
 func TestByteAlphabet(t *testing.T) {
 	for i := range 256 {
 		if b, ok := AlphabetByte(Alphabet[i]); !ok || int(b) != i {

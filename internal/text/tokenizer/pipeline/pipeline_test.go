@@ -119,7 +119,7 @@ func TestEncode(t *testing.T) {
 	all.Wait()
 }
 
-// TestCountOfMany: more ids than Count holds are counted all the same, also the next time.
+// TestCountOfMany: more ids than Count holds are counted, too, also the next time.
 func TestCountOfMany(t *testing.T) {
 	p := &Pipeline{Raw: &addedtokens.Matcher{}, Normalized: &addedtokens.Matcher{}, Stages: []pretoken.Stage{cuts{}}, Model: single{}}
 	text := string(make([]byte, 3*countedIDs+5))

@@ -97,7 +97,7 @@ func TestAgainstTheReference(t *testing.T) {
 	}
 }
 
-// TestFirst: only the piece at the very beginning of the input is told to stand there.
+// TestFirst: only the piece at the very beginning of the input is marked as first.
 func TestFirst(t *testing.T) {
 	var first []bool
 	Isolated(Digits(true)).Split("a1b", true, told{&first})
@@ -114,7 +114,7 @@ func (o told) Piece(_ string, first bool) { *o.first = append(*o.first, first) }
 // Budget implements Sink.
 func (o told) Budget() *budget.Budget { return nil }
 
-// TestPatterns: common patterns have scanners of their own, others go to the engine, and nonsense is refused.
+// TestPatterns: common patterns have their own scanners, others go to the engine, and nonsense is refused.
 func TestPatterns(t *testing.T) {
 	for pattern := range scanner.Known {
 		f, err := Regex(pattern)

@@ -65,7 +65,7 @@ func send(t *testing.T, c *Client, url, body string, change func(*transport.Requ
 	return sendAnd(t, c, url, body, change, nil)
 }
 
-// sendAnd is the same with something that is told of every message.
+// sendAnd is the same with a callback for every message.
 func sendAnd(t *testing.T, c *Client, url, body string, change func(*transport.Request), on transport.OnMessage) *record.Record {
 	t.Helper()
 	target, err := transport.NewTarget(url)

@@ -81,7 +81,7 @@ func TestThinking(t *testing.T) {
 	}
 }
 
-// TestRules has each rule of a grader beside an answer that just fails it.
+// TestRules tests each rule of a grader, and an answer that just fails it.
 func TestRules(t *testing.T) {
 	for _, c := range []struct {
 		grader, answer, gold string

@@ -8,7 +8,7 @@ import (
 )
 
 // TestNeighbours judges 74 pairs of values in six wordings as the graders of the Python tool 0.13 did (lighteval 0.13.0, sympy 1.14,
-// latex2sympy2-extended 1.11.0): infinities, overflow, sets, unions, intervals, numbers as text, thousands set apart. What differs is listed.
+// latex2sympy2-extended 1.11.0): infinities, overflow, sets, unions, intervals, numbers as text, thousands separators. Differences are listed.
 func TestNeighbours(t *testing.T) {
 	graders := map[string]func(answer, gold string) bool{}
 	for i := range Graders {

@@ -94,7 +94,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// TestNotUnderstood: what is no formula is told to be none, at once.
+// TestNotUnderstood: a text that is not a formula is recognised at once.
 func TestNotUnderstood(t *testing.T) {
 	for _, s := range []string{
 		"", `\`, "5.", "x+", "(1", "1)", `\frac{1}`, `\begin{cases} x & y \end{cases}`, `\begin{pmatrix}1&2\\3\end{pmatrix}`, "x^", "|x", "[1,2,3)",

@@ -139,7 +139,7 @@ func answerPart(text string) string {
 	return mended(text)
 }
 
-// mends are the repairs for operators without braces.
+// mends lists the repairs for operators without braces.
 var mends = []struct {
 	re *lazyregexp.Regexp
 	by string

@@ -91,7 +91,7 @@ func TestContainer(t *testing.T) {
 		}
 		return
 	}
-	if os.Getenv(inside) == "filter" { // the filter of our own programs forbids what the usual one of containers does
+	if os.Getenv(inside) == "filter" { // the filter of our programs forbids what the usual one of containers does
 		runtime.LockOSThread()
 		t.Setenv(inside, "filtered")
 		if err := filterCalls(); err != nil {
@@ -345,7 +345,7 @@ func TestManyFiles(t *testing.T) {
 	})
 }
 
-// TestOutputFlood: a program that writes without end is stopped, and what it wrote is not kept without end.
+// TestOutputFlood: a program that writes without end is stopped, and its output is bounded.
 func TestOutputFlood(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r runner) {
 		got := r.run(t.Context(), Job{Code: "import sys\nwhile True: sys.stdout.write('x' * (1 << 20))"})

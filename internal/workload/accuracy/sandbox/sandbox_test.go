@@ -65,7 +65,7 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// TestNothingStays: what a program writes where this test could is not there, and its descendants end with it.
+// TestNothingStays: files that a program writes outside the sandbox do not exist afterwards, and its child processes end with it.
 func TestNothingStays(t *testing.T) {
 	if !possible(t) {
 		return

@@ -36,7 +36,7 @@ func TestPython(t *testing.T) {
 		{"simple_python", one, "[f(n=1, s=v)]", Correct, false}, // a variable is its name
 		{"simple_python", one, "[f(n=1, l=['A-b', 'c'])]", Correct, false},
 		{"simple_python", one, "[f(n=1, l=['c', 'a b'])]", WrongValue, false},
-		{"simple_python", one, "[f(n=1, l=[1, 'c'])]", WrongValue, false}, // where one may be left out, types of elements are not looked at,
+		{"simple_python", one, "[f(n=1, l=[1, 'c'])]", WrongValue, false}, // where one is optional, types of elements are not looked at,
 		{"simple_python", one, "[f(n=1, t=(1, 2))]", Correct, false},
 		{"simple_python", one, "[f(n=1, t=(2, 1))]", WrongValue, false},
 		{"simple_python", one, "[f(n=1, d={'k': 'ONE'})]", Correct, false},
@@ -57,7 +57,7 @@ func TestPython(t *testing.T) {
 		{"simple_python", one, "[f(n=a.b)]", Unparsed, true},
 		{"simple_python", one, "", CallWanted, false},
 		{"simple_python", `[{"f": {"n": [1], "l": [["a"]]}}]`, "[f(n=1, l=[1])]", WrongType, false},
-		{"simple_python", `[{"f": {"n": [1], "s": ["x"]}}]`, "[f(n=1)]", WrongValue, false}, // not marked as one that may be left out
+		{"simple_python", `[{"f": {"n": [1], "s": ["x"]}}]`, "[f(n=1)]", WrongValue, false}, // not marked as optional
 		{"parallel_multiple", `[{"f": {"n": [1]}}, {"a.g": {"n": [2]}}]`, "[a.g(n=2), f(n=1)]", Correct, false},
 		{"parallel", `[{"f": {"n": [1]}}, {"f": {"n": [2]}}]`, "[f(n=2), f(n=1)]", Correct, false},
 		{"parallel", `[{"f": {"n": [1]}}, {"f": {"n": [2]}}]`, "[f(n=2), f(n=2)]", WrongValue, false},

@@ -36,7 +36,7 @@ type Options struct {
 	Batches    map[conversation.Kind]int
 	Early      bool     // conversations are used in file order: the first can be sent before a large file is read to its end
 	Scheduled  bool     // conversations start at their own times
-	Together   int      // number of conversations that start at once; with reading during the run, so many are read before the first is sent
+	Together   int      // number of conversations that start at once; with reading during the run, this number is read before the first is sent
 	DelayRatio float64  // multiplies delays
 	DelayCap   *float64 // ms; maximum of a delay before scaling; nil = no limit
 	Limits     trace.Limits

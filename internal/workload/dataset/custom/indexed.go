@@ -91,7 +91,7 @@ func (x *indexed) row(row int) entry {
 	return e
 }
 
-// reread returns a loader that reads a row again. What it records is dropped, because the first reading recorded it already.
+// reread returns a loader that reads a row again. Its records are dropped, because the first reading has recorded them.
 func reread(o Options, info dataset.Info, media *library) *loader {
 	return &loader{Options: o, set: &Dataset{info: info}, media: &library{store: media.store, fetched: media.fetched, known: map[mediaKey]*conversation.Blob{}}}
 }

@@ -197,7 +197,7 @@ func (r *lines) join(parts [][]byte, size int) []byte {
 	return text
 }
 
-// collected is the length from which the garbage of a line is collected at once, in bytes. The collector would otherwise let several times that length
+// collected is the length from which the garbage of a line is collected at once, in bytes. The collector would otherwise let several times this length
 // accumulate. A collection takes a few milliseconds, and reading such a line takes a hundred.
 const collected = 16 << 20
 

@@ -56,7 +56,7 @@ type Shape struct {
 	IDs           []int64
 }
 
-// Shapes calls f for every row of a mooncake file. It returns the errors of rows as one error of up to ten lines. An empty file is no error.
+// Shapes calls f for every row of a mooncake file. It returns the errors of rows as one error of up to ten lines. An empty file is not an error.
 func Shapes(path string, f func(Shape)) error {
 	var faults dataset.Faults
 	err := rows.Objects(path, io.Discard, &faults, func(r *rows.Row) {

@@ -340,7 +340,7 @@ func readAt(in io.ReaderAt, at, n int64) ([]byte, error) {
 		return nil, io.ErrUnexpectedEOF
 	}
 	b := make([]byte, n)
-	if got, err := in.ReadAt(b, at); int64(got) < n { // a complete read with io.EOF is no failure
+	if got, err := in.ReadAt(b, at); int64(got) < n { // a complete read with io.EOF is not a failure
 		return nil, noEOF(err)
 	}
 	return b, nil

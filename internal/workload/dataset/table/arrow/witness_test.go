@@ -266,7 +266,7 @@ func cell(column arrow.Array, i int) any {
 		return float64(c.Value(i))
 	}
 	switch v := reflect.ValueOf(column).MethodByName("Value").Call([]reflect.Value{reflect.ValueOf(i)})[0]; {
-	case v.Type().PkgPath() != "": // a time, which is no number here
+	case v.Type().PkgPath() != "": // a time, which is not a number here
 	case v.CanInt():
 		return v.Int()
 	case v.CanUint():
