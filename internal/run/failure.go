@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/preflight"
 	"aiperf/internal/workload/load"
 )
 
@@ -57,7 +58,7 @@ func threshold(phases []*load.PhaseStats, as string) string {
 func unreachable(u *load.UnreachableError, s *metric.Summary, as string) string {
 	text := fmt.Sprintf("no connection to the server could be made from %.1f s on, %d times in a row for %.1f s", u.At.Seconds(), u.Failures, u.For.Seconds())
 	if len(s.Errors) > 0 {
-		text += " (" + errorText(&s.Errors[0].Error) + ")"
+		text += " (" + preflight.ErrorText(&s.Errors[0].Error) + ")"
 	}
 	return text + "; " + as + " continues anyway"
 }
@@ -72,7 +73,7 @@ func failureReason(s *metric.Summary) string {
 	}
 	told := make([]string, 0, maxErrorKinds)
 	for _, g := range s.Errors[:min(maxErrorKinds, len(s.Errors))] {
-		told = append(told, fmt.Sprintf("%d × %s", g.Count, errorText(&g.Error)))
+		told = append(told, fmt.Sprintf("%d × %s", g.Count, preflight.ErrorText(&g.Error)))
 	}
 	text := "the only request failed: " + strings.Join(told, "; ")
 	if s.Failed > 1 {

@@ -21,6 +21,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/inputs"
+	"aiperf/internal/run/preflight"
 	"aiperf/internal/run/results"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
@@ -196,7 +197,7 @@ func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	say("headers", connection.Headers(b, "v"))
 	say("metrics", results.MetricOptions(b, r.endpoint))
 	say("exact", waiter(b) == nil)
-	fmt.Fprintf(&text, "readiness %+v\n", waitLimitsOf(b))
+	fmt.Fprintf(&text, "readiness %+v\n", preflight.WaitLimitsOf(b))
 	fmt.Fprintf(&text, "layout %+v\n", artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix))
 	say("records", []bool{len(b.Artifacts.Records) > 0, b.Artifacts.Raw})
 	r.scenario, err = scenario(b)

@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/exec"
 	"aiperf/internal/run/inputs"
+	"aiperf/internal/run/preflight"
 	"aiperf/internal/run/results"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/sim/mockserver"
@@ -33,10 +34,10 @@ type runResources struct {
 	layout    artifact.Layout
 	prepared  *inputs.PreparedStore
 	executor  *exec.Executor
-	preflight *preflight
-	probed    *metric.Probe // result of the request before the load; nil = none was sent
-	api       *apiState     // state for the API; nil = there is no API
-	profiler  *profiler     // profiler of the servers; nil = not used
+	preflight *preflight.Sender
+	probed    *metric.Probe       // result of the request before the load; nil = none was sent
+	api       *apiState           // state for the API; nil = there is no API
+	profiler  *preflight.Profiler // profiler of the servers; nil = not used
 	results   *results.Assembly
 	prefixes  *metric.Prefixes // prompts of the run
 	seconds   *timeline.Timeline
@@ -76,10 +77,10 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"data", func() error { return o.holdData(r, say.Warn) }},
 		{"executor", func() error {
 			o.makeExecutor(cfg, opts, r, say)
-			if err := o.preflight.awaitModels(ctx); err != nil {
+			if err := o.preflight.AwaitModels(ctx); err != nil {
 				return err
 			}
-			if err := o.preflight.learnModels(ctx); err != nil {
+			if err := o.preflight.LearnModels(ctx); err != nil {
 				return err
 			}
 			var err error
@@ -88,10 +89,10 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 			}
 			return inputs.CheckBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.Warn)
 		}},
-		{"probe", func() (err error) { o.probed, err = o.preflight.probe(ctx); return err }},
+		{"probe", func() (err error) { o.probed, err = o.preflight.Probe(ctx); return err }},
 		{"hooks", func() (err error) {
 			var release func()
-			o.profiler, release, err = o.preflight.startHooks(ctx)
+			o.profiler, release, err = o.preflight.StartHooks(ctx)
 			if release != nil {
 				o.untilEnd.OnStop(func() error { release(); return nil })
 			}
@@ -204,7 +205,7 @@ func (o *runResources) newLoad(cfg *config.Benchmark, r *runPlan, busy int) (*lo
 
 // before runs what must be done before a phase; an error ends the run.
 func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
-	if err := o.profiler.before(ctx, p); err != nil {
+	if err := o.profiler.Before(ctx, p); err != nil {
 		return err
 	}
 	o.exporters.before(ctx, p)
@@ -215,7 +216,7 @@ func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
 func (o *runResources) after(f *load.PhaseStats) {
 	o.api.after(f)
 	o.duringLoad.PhaseEnd(f) // runs first, since the steps below may take long
-	o.profiler.after(context.Background(), f)
+	o.profiler.After(context.Background(), f)
 }
 
 // listInputs starts inputs.json for the datasets that have one. It does not overwrite a file of that name that is an input of the run.
@@ -256,8 +257,8 @@ func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *run
 		Config: cfg, Agent: agent, Endpoint: r.endpoint, Codec: r.codec, Data: o.prepared, Client: o.carrier, Addresses: o.addresses,
 		Streaming: streaming, Phases: r.scenario.Phases, Watcher: opts.Watch, Warn: say.Warn,
 	})
-	o.preflight = newPreflight(preflightOptions{
-		config: cfg, endpoint: r.endpoint, codec: r.codec, streaming: streaming, tokenizers: r.tokenizers, executor: o.executor, addresses: o.addresses,
-		client: o.carrier, agent: agent, secrets: opts.Secrets, interactive: opts.Interactive, say: say.Reporter,
+	o.preflight = preflight.New(preflight.Options{
+		Config: cfg, Endpoint: r.endpoint, Codec: r.codec, Streaming: streaming, Tokenizers: r.tokenizers, Executor: o.executor, Addresses: o.addresses,
+		Client: o.carrier, Agent: agent, Secrets: opts.Secrets, Interactive: opts.Interactive, Say: say.Reporter,
 	})
 }

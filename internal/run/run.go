@@ -117,7 +117,7 @@ func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts 
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)
 	err = errors.Join(err, unwatched())
-	o.profiler.finish(ctx)
+	o.profiler.Finish(ctx)
 	o.exporters.finish(ctx)
 	err = errors.Join(err, o.duringLoad.Stop(ctx))
 	return result, m.Usage(), err

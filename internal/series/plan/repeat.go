@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run"
+	"aiperf/internal/run/preflight"
 )
 
 // trial is one run of a cell.
@@ -121,7 +122,7 @@ func (i *session) carryOut(g generator, cells []config.Cell) (results []trial, e
 			fmt.Fprintf(i.Err, "error: %s: %s\n", terminal.Text(t.label), terminal.Text(i.Secrets.Text(t.err.Error())))
 		}
 		results = append(results, t)
-		if errors.As(t.err, new(run.HopelessError)) { // if no server answers, no other trial can succeed
+		if errors.As(t.err, new(preflight.HopelessError)) { // if no server answers, no other trial can succeed
 			return results, nil
 		}
 	}

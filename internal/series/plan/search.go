@@ -12,7 +12,7 @@ import (
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
-	"aiperf/internal/run"
+	"aiperf/internal/run/preflight"
 	"aiperf/internal/series/gate"
 )
 
@@ -164,7 +164,7 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 				t.err = errors.Join(t.err, q.showOne(&t))
 			}
 		}
-		if errors.As(t.err, new(run.HopelessError)) {
+		if errors.As(t.err, new(preflight.HopelessError)) {
 			return t.err
 		}
 		if t.err != nil {

@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"context"
@@ -14,9 +14,9 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// profiler starts and stops the servers' own profilers around the measured phases. Phases that overlap or follow each other without a pause share one
+// Profiler starts and stops the servers' own profilers around the measured phases. Phases that overlap or follow each other without a pause share one
 // profile: nothing is sent between them. A nil profiler does nothing.
-type profiler struct {
+type Profiler struct {
 	*hooks
 	as          string // spelling of the setting that enables it
 	start, stop string // paths
@@ -29,9 +29,9 @@ type profiler struct {
 	running bool // the servers' profilers run
 }
 
-func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
+func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *Profiler {
 	set := cfg.Endpoint.ServerProfiler
-	p := &profiler{hooks: h, as: cfg.As("endpoint.server_profiler"), start: set.StartPath, stop: set.StopPath, limit: timeOr(set.Timeout, hookLimit), warn: warn}
+	p := &Profiler{hooks: h, as: cfg.As("endpoint.server_profiler"), start: set.StartPath, stop: set.StopPath, limit: timeOr(set.Timeout, hookLimit), warn: warn}
 	if p.start == "" {
 		p.start = config.ProfilerStartPath
 	}
@@ -44,8 +44,8 @@ func newProfiler(h *hooks, cfg *config.Benchmark, warn func(string)) *profiler {
 	return p
 }
 
-// before starts the profilers for a measured phase. If one server fails, the profilers that were started are stopped again.
-func (p *profiler) before(ctx context.Context, phase *load.PhaseInfo) error {
+// Before starts the profilers for a measured phase. If one server fails, the profilers that were started are stopped again.
+func (p *Profiler) Before(ctx context.Context, phase *load.PhaseInfo) error {
 	if p == nil || phase.Warmup {
 		return nil
 	}
@@ -67,8 +67,8 @@ func (p *profiler) before(ctx context.Context, phase *load.PhaseInfo) error {
 	return nil
 }
 
-// after stops the profilers if no measured phase runs or follows without a pause.
-func (p *profiler) after(ctx context.Context, f *load.PhaseStats) {
+// After stops the profilers if no measured phase runs or follows without a pause.
+func (p *Profiler) After(ctx context.Context, f *load.PhaseStats) {
 	if p == nil || f.Info.Warmup {
 		return
 	}
@@ -81,8 +81,8 @@ func (p *profiler) after(ctx context.Context, f *load.PhaseStats) {
 	}
 }
 
-// finish stops the profilers at the end of a run that ended before the next phase.
-func (p *profiler) finish(ctx context.Context) {
+// Finish stops the profilers at the end of a run that ended before the next phase.
+func (p *Profiler) Finish(ctx context.Context) {
 	if p == nil {
 		return
 	}
@@ -92,7 +92,7 @@ func (p *profiler) finish(ctx context.Context) {
 }
 
 // end stops the profilers if they run.
-func (p *profiler) end(ctx context.Context) {
+func (p *Profiler) end(ctx context.Context) {
 	if p.running {
 		p.running = false
 		p.halt(ctx, p.servers)
@@ -100,7 +100,7 @@ func (p *profiler) end(ctx context.Context) {
 }
 
 // halt asks servers to stop their profilers. It asks all of them, even if the run has ended or other servers fail.
-func (p *profiler) halt(ctx context.Context, servers []*transport.Target) {
+func (p *Profiler) halt(ctx context.Context, servers []*transport.Target) {
 	var errs []error
 	for _, server := range servers {
 		if _, err := p.post(context.WithoutCancel(ctx), server, p.stop, p.limit); err != nil {

@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 type probeRefusal struct{ why *record.Error }
 
 // Error implements error.
-func (r probeRefusal) Error() string { return errorText(r.why) }
+func (r probeRefusal) Error() string { return ErrorText(r.why) }
 
 // HopelessError is the reason why a run did not begin: no server can be reached, or none has the model. A retry would fail in the same way.
 type HopelessError struct{ text string }
@@ -37,11 +37,10 @@ const (
 )
 
 // checkHopeless looks at the result of the probe and returns a HopelessError if the run cannot succeed: no server can be reached, or none has the
-// model. It
-// returns nil if the run may succeed. Only interactive runs fail this early: load on a dead port measures nothing.
-func (p *preflight) checkHopeless(ctx context.Context, probed error) error {
+// model. It returns nil if the run may succeed. Only interactive runs fail this early: load on a dead port measures nothing.
+func (p *Sender) checkHopeless(ctx context.Context, probed error) error {
 	var refused probeRefusal
-	if !p.interactive || p.config.Environment.Timing.NoFailFast || !errors.As(probed, &refused) {
+	if !p.Interactive || p.Config.Environment.Timing.NoFailFast || !errors.As(probed, &refused) {
 		return nil
 	}
 	over, release, err := p.ownClient(nil)
@@ -49,7 +48,7 @@ func (p *preflight) checkHopeless(ctx context.Context, probed error) error {
 		return nil // the run itself reports this error
 	}
 	defer release()
-	a := &serverQuestions{preflight: p, over: over}
+	a := &serverQuestions{Sender: p, over: over}
 	switch why := refused.why; {
 	case connectionFailed(why):
 		return a.checkReachable(ctx)
@@ -61,7 +60,7 @@ func (p *preflight) checkHopeless(ctx context.Context, probed error) error {
 
 // serverQuestions sends questions to the servers before the load starts.
 type serverQuestions struct {
-	*preflight
+	*Sender
 	over connection.Client
 }
 
@@ -75,8 +74,8 @@ func (a *serverQuestions) checkReachable(ctx context.Context) error {
 	begun := time.Now()
 	for n := 1; ; n++ {
 		var last *record.Error
-		for url := range a.addresses.Targets {
-			_, why := a.get(ctx, url, a.addresses.Bases[url])
+		for url := range a.Addresses.Targets {
+			_, why := a.get(ctx, url, a.Addresses.Bases[url])
 			if !connectionFailed(why) {
 				return nil
 			}
@@ -96,7 +95,7 @@ func (a *serverQuestions) checkReachable(ctx context.Context) error {
 
 // get requests a path from the server with the index url.
 func (a *serverQuestions) get(ctx context.Context, url int, path string) (body []byte, why *record.Error) {
-	rec, err := a.executor.RoundTrip(ctx, a.over, url, &endpoint.Request{Method: http.MethodGet, Path: path})
+	rec, err := a.Executor.RoundTrip(ctx, a.over, url, &endpoint.Request{Method: http.MethodGet, Path: path})
 	if err != nil {
 		return nil, nil
 	}
@@ -109,10 +108,10 @@ func (a *serverQuestions) get(ctx context.Context, url int, path string) (body [
 
 // unreachableError returns the error that no server can be reached.
 func (a *serverQuestions) unreachableError(tries int, took time.Duration, why *record.Error) error {
-	base := a.addresses.Bases[0]
+	base := a.Addresses.Bases[0]
 	where := base
-	if more := len(a.addresses.Bases) - 1; more > 0 {
-		where = strings.Join(a.addresses.Bases, ", ")
+	if more := len(a.Addresses.Bases) - 1; more > 0 {
+		where = strings.Join(a.Addresses.Bases, ", ")
 	}
 	said := why.Said()
 	if _, after, found := strings.Cut(said, "connect: "); found { // the message already begins with the address
@@ -124,8 +123,8 @@ func (a *serverQuestions) unreachableError(tries int, took time.Duration, why *r
 	}
 	advice := [][2]string{
 		{"curl " + list, "is it up?"},
-		{a.config.As("endpoint.wait_for_model_timeout") + " 120", "wait for it"},
-		{a.config.As("endpoint.urls") + " mock://", "run without a server"},
+		{a.Config.As("endpoint.wait_for_model_timeout") + " 120", "wait for it"},
+		{a.Config.As("endpoint.urls") + " mock://", "run without a server"},
 	}
 	return HopelessError{fmt.Sprintf("no server at %s: %s\n\n  Nothing was sent; %d attempts in %.1f s.\n\n%s", terminal.Line(where), terminal.Line(said), tries, took.Seconds(), suggestions(advice))}
 }
@@ -153,7 +152,7 @@ const maxModelsListed = 8
 // checkModelListed returns an error that lists the models of the server if it does not have the requested one. It returns nil if the server lists that model,
 // or lists none.
 func (a *serverQuestions) checkModelListed(ctx context.Context, why *record.Error) error {
-	body, _ := a.get(ctx, 0, a.addresses.Bases[0]+modellist.Path)
+	body, _ := a.get(ctx, 0, a.Addresses.Bases[0]+modellist.Path)
 	list, err := modellist.Parse(body)
 	model := a.model()
 	if err != nil || len(list.Names) == 0 || slices.Contains(list.Names, model) {
@@ -178,9 +177,9 @@ func (a *serverQuestions) checkModelListed(ctx context.Context, why *record.Erro
 	if more := len(names) - maxModelsListed; more > 0 {
 		fmt.Fprintf(&b, "\n    and %d more", more)
 	}
-	text := fmt.Sprintf("the server has no model %s\n\n  %s serves%s\n\n  %s", model, terminal.Line(a.addresses.Bases[0]), b.String(), errorText(why))
+	text := fmt.Sprintf("the server has no model %s\n\n  %s serves%s\n\n  %s", model, terminal.Line(a.Addresses.Bases[0]), b.String(), ErrorText(why))
 	if near != "" {
-		text += "\n\n  try  " + a.config.As("models.items") + " " + terminal.Line(near)
+		text += "\n\n  try  " + a.Config.As("models.items") + " " + terminal.Line(near)
 	}
 	return HopelessError{text}
 }

@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"context"
@@ -20,16 +20,16 @@ import (
 // probeLimit is the time limit of the probe: a server with a queue must not delay the run.
 const probeLimit = 30 * time.Second
 
-// probe sends one request before the load and reports what its answer shows about the server. It has its own connection and is not part of any result.
+// Probe sends one request before the load and reports what its answer shows about the server. It has its own connection and is not part of any result.
 // The run continues after a failed probe, unless the failure is hopeless. The result is nil if no probe was sent.
-func (p *preflight) probe(ctx context.Context) (*metric.Probe, error) {
-	asked := p.config.Endpoint.Probe
-	if asked == nil && !p.interactive || asked != nil && !*asked {
+func (p *Sender) Probe(ctx context.Context) (*metric.Probe, error) {
+	asked := p.Config.Endpoint.Probe
+	if asked == nil && !p.Interactive || asked != nil && !*asked {
 		return nil, nil
 	}
-	if !probes(p.endpoint) {
+	if !probes(p.Endpoint) {
 		if asked != nil {
-			p.say.Note("%s: endpoint type %s is not probed", p.config.As("endpoint.probe"), p.endpoint.Name)
+			p.Say.Note("%s: endpoint type %s is not probed", p.Config.As("endpoint.probe"), p.Endpoint.Name)
 		}
 		return nil, nil
 	}
@@ -38,11 +38,11 @@ func (p *preflight) probe(ctx context.Context) (*metric.Probe, error) {
 		return nil, err
 	}
 	if err != nil {
-		result = &metric.Probe{Failure: p.secrets.Text(firstWords(err.Error()))}
-		p.say.Note("probe: no result: %s", result.Failure)
+		result = &metric.Probe{Failure: p.Secrets.Text(firstWords(err.Error()))}
+		p.Say.Note("probe: no result: %s", result.Failure)
 	}
 	for _, text := range result.Findings {
-		p.say.Note("probe: %s", text)
+		p.Say.Note("probe: %s", text)
 	}
 	return result, nil
 }
@@ -53,7 +53,7 @@ func probes(e *endpoint.Endpoint) bool {
 }
 
 // sendProbe sends the probe. If the server refuses the settings that fix the length of the answer, it sends the probe again without them.
-func (p *preflight) sendProbe(ctx context.Context) (*metric.Probe, error) {
+func (p *Sender) sendProbe(ctx context.Context) (*metric.Probe, error) {
 	ctx, stop := context.WithTimeout(ctx, probeLimit)
 	defer stop()
 	over, release, err := p.ownClient(nil)
@@ -75,7 +75,7 @@ func (p *preflight) sendProbe(ctx context.Context) (*metric.Probe, error) {
 		return nil, err
 	}
 	defer rec.Release()
-	reply, failure := endpoint.Decode(p.codec, rec, endpoint.DecodeOptions{})
+	reply, failure := endpoint.Decode(p.Codec, rec, endpoint.DecodeOptions{})
 	if rec.Error != nil {
 		failure = rec.Error
 	}
@@ -112,17 +112,17 @@ func rejected(e *record.Error) bool {
 }
 
 // probeOnce sends the probe and returns its record. fixed = the length of the answer is fixed.
-func (p *preflight) probeOnce(ctx context.Context, over connection.Client, fixed bool) (*record.Record, error) {
+func (p *Sender) probeOnce(ctx context.Context, over connection.Client, fixed bool) (*record.Record, error) {
 	length := serverprobe.Tokens
 	turn := conversation.Turn{MaxTokens: &length, Parts: conversation.Texts("", serverprobe.Prompt)}
 	if fixed {
 		turn.ExtraBody = json.RawMessage(fmt.Sprintf(`{"ignore_eos":true,"min_tokens":%d}`, length))
 	}
-	req, err := p.codec.Encode(&turn, &endpoint.History{RequestID: "probe"})
+	req, err := p.Codec.Encode(&turn, &endpoint.History{RequestID: "probe"})
 	if err != nil {
 		return nil, err
 	}
-	rec, err := p.executor.RoundTrip(ctx, over, 0, &req)
+	rec, err := p.Executor.RoundTrip(ctx, over, 0, &req)
 	if err == nil {
 		rec.Model, rec.Payload = p.model(), req.Body
 	}
@@ -130,18 +130,18 @@ func (p *preflight) probeOnce(ctx context.Context, over connection.Client, fixed
 }
 
 // probeRequest returns what the probe asks for, and what is needed to judge its answer.
-func (p *preflight) probeRequest(model string) (*serverprobe.ProbeRequest, error) {
-	cfg, e := p.config, &p.config.Endpoint
+func (p *Sender) probeRequest(model string) (*serverprobe.ProbeRequest, error) {
+	cfg, e := p.Config, &p.Config.Endpoint
 	_, exact := e.Extra.Get("ignore_eos")
 	osl := cfg.Dataset().Prompts != nil && cfg.Dataset().Prompts.OSL != nil
 	a := &serverprobe.ProbeRequest{
-		Streaming: p.streaming, Framing: p.endpoint.Framing, Model: model, FixedLength: p.endpoint.FixesLength, Bounded: osl && !exact,
-		ServerTokens: e.UseServerTokenCount, PerChunk: e.PerChunkUsage, Templated: results.Templated(cfg, p.endpoint), Marked: p.endpoint.Marked, Complete: e.RequireCompletion, As: cfg.As,
+		Streaming: p.Streaming, Framing: p.Endpoint.Framing, Model: model, FixedLength: p.Endpoint.FixesLength, Bounded: osl && !exact,
+		ServerTokens: e.UseServerTokenCount, PerChunk: e.PerChunkUsage, Templated: results.Templated(cfg, p.Endpoint), Marked: p.Endpoint.Marked, Complete: e.RequireCompletion, As: cfg.As,
 	}
-	if !results.Counts(cfg, p.endpoint) {
+	if !results.Counts(cfg, p.Endpoint) {
 		return a, nil
 	}
-	all, err := p.tokenizers()
+	all, err := p.Tokenizers()
 	if err != nil {
 		return nil, err
 	}
@@ -156,9 +156,9 @@ func (p *preflight) probeRequest(model string) (*serverprobe.ProbeRequest, error
 }
 
 // templated counts the tokens of a request with the model's chat template; 0 if there is no template.
-func (p *preflight) templated(rec *record.Record, reply *record.Reply) int {
-	all, err := p.tokenizers()
-	if err != nil || !p.endpoint.SystemMessage {
+func (p *Sender) templated(rec *record.Record, reply *record.Reply) int {
+	all, err := p.Tokenizers()
+	if err != nil || !p.Endpoint.SystemMessage {
 		return 0
 	}
 	n, err := results.TemplateTokens(all, rec, reply)

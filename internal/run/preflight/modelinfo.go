@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"bytes"
@@ -13,13 +13,13 @@ import (
 // askLimit is the time limit for a server to describe a model.
 const askLimit = 10 * time.Second
 
-// learnModels asks the server for the properties of each model that the codec needs, if any. A server that does not answer does not stop the run.
-func (p *preflight) learnModels(ctx context.Context) error {
-	codec, ok := p.codec.(endpoint.Learner)
+// LearnModels asks the server for the properties of each model that the codec needs, if any. A server that does not answer does not stop the run.
+func (p *Sender) LearnModels(ctx context.Context) error {
+	codec, ok := p.Codec.(endpoint.Learner)
 	if !ok {
 		return nil
 	}
-	for _, model := range p.config.Models.Asked() {
+	for _, model := range p.Config.Models.Asked() {
 		question := codec.Ask(model)
 		if question == nil {
 			continue
@@ -29,7 +29,7 @@ func (p *preflight) learnModels(ctx context.Context) error {
 		case err != nil && codec.Needs():
 			return fmt.Errorf("the server does not describe its methods: %w", err)
 		case err != nil:
-			p.say.Warn(fmt.Sprintf("the server does not describe model %s (%v); aiperf sends the usual inputs", model, err))
+			p.Say.Warn(fmt.Sprintf("the server does not describe model %s (%v); aiperf sends the usual inputs", model, err))
 			continue
 		}
 		remarks, err := codec.Learn(model, answer)
@@ -37,17 +37,17 @@ func (p *preflight) learnModels(ctx context.Context) error {
 			return err
 		}
 		for _, text := range remarks {
-			p.say.Warn(text)
+			p.Say.Warn(text)
 		}
 	}
 	return nil
 }
 
 // askOnce sends a request outside the load and returns the body of its answer.
-func (p *preflight) askOnce(ctx context.Context, req *endpoint.Request) ([]byte, error) {
+func (p *Sender) askOnce(ctx context.Context, req *endpoint.Request) ([]byte, error) {
 	ctx, stop := context.WithTimeout(ctx, askLimit)
 	defer stop()
-	rec, err := p.executor.RoundTrip(ctx, p.client, 0, req)
+	rec, err := p.Executor.RoundTrip(ctx, p.Client, 0, req)
 	if err != nil {
 		return nil, err
 	}

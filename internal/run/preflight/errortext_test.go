@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"strings"
@@ -9,10 +9,10 @@ import (
 
 // TestErrorText: the line names status and type, and a long message is cut.
 func TestErrorText(t *testing.T) {
-	if got := errorText(&record.Error{Code: 500, Type: "Internal Server Error", Message: "a\n  b"}); got != "500 Internal Server Error: a b" {
+	if got := ErrorText(&record.Error{Code: 500, Type: "Internal Server Error", Message: "a\n  b"}); got != "500 Internal Server Error: a b" {
 		t.Errorf("%q", got)
 	}
-	if long := errorText(&record.Error{Type: "E", Message: strings.Repeat("é", 500)}); len([]rune(long)) > 170 {
+	if long := ErrorText(&record.Error{Type: "E", Message: strings.Repeat("é", 500)}); len([]rune(long)) > 170 {
 		t.Errorf("a long message is %d characters", len([]rune(long)))
 	}
 }

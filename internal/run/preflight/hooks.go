@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"context"
@@ -26,10 +26,10 @@ type hooks struct {
 	servers  []*transport.Target // each server once, in the order of the URLs
 }
 
-// startHooks resets the caches of the servers and prepares the profiler, if the settings ask for it. The caller calls release at
+// StartHooks resets the caches of the servers and prepares the profiler, if the settings ask for it. The caller calls release at
 // the end of the run; it is nil if there are no hooks.
-func (p *preflight) startHooks(ctx context.Context) (prof *profiler, release func(), err error) {
-	reset, profile := p.config.Endpoint.ResetKVCache, p.config.Endpoint.ServerProfiler
+func (p *Sender) StartHooks(ctx context.Context) (prof *Profiler, release func(), err error) {
+	reset, profile := p.Config.Endpoint.ResetKVCache, p.Config.Endpoint.ServerProfiler
 	if reset == nil && profile == nil {
 		return nil, nil, nil
 	}
@@ -37,19 +37,19 @@ func (p *preflight) startHooks(ctx context.Context) (prof *profiler, release fun
 	if err != nil {
 		return nil, nil, err
 	}
-	h := &hooks{executor: p.executor, over: over}
-	for _, one := range p.addresses.Targets {
+	h := &hooks{executor: p.Executor, over: over}
+	for _, one := range p.Addresses.Targets {
 		if !slices.ContainsFunc(h.servers, one.SameOrigin) {
 			h.servers = append(h.servers, one)
 		}
 	}
 	if reset != nil {
-		if err := h.reset(ctx, reset, retryPolicyOf(reset), p.say); err != nil {
-			return nil, release, fmt.Errorf("%s: %w", p.config.As("endpoint.reset_kv_cache"), err)
+		if err := h.reset(ctx, reset, retryPolicyOf(reset), p.Say); err != nil {
+			return nil, release, fmt.Errorf("%s: %w", p.Config.As("endpoint.reset_kv_cache"), err)
 		}
 	}
 	if profile != nil {
-		prof = newProfiler(h, p.config, p.say.Warn)
+		prof = newProfiler(h, p.Config, p.Say.Warn)
 	}
 	return prof, release, nil
 }

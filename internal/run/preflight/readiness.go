@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"bytes"
@@ -24,26 +24,27 @@ const (
 
 // readiness waits for the servers before the measurement. Its requests are not part of any result and have their own connections.
 type readiness struct {
-	waitLimits
-	*preflight
+	WaitLimits
+	*Sender
 	over connection.Client
 }
 
-// waitLimits holds the limits of the wait.
-type waitLimits struct {
+// WaitLimits holds the limits of the wait.
+type WaitLimits struct {
 	mode  string
 	limit time.Duration // for one model of one server
 	pause time.Duration // between two tries
 }
 
-func waitLimitsOf(b *config.Benchmark) waitLimits {
+// WaitLimitsOf returns the limits that the settings give.
+func WaitLimitsOf(b *config.Benchmark) WaitLimits {
 	e := &b.Endpoint
-	return waitLimits{e.WaitForModelMode, e.WaitForModelTimeout.Duration(), e.WaitForModelEvery.Duration()}
+	return WaitLimits{e.WaitForModelMode, e.WaitForModelTimeout.Duration(), e.WaitForModelEvery.Duration()}
 }
 
-// awaitModels waits until every server answers for every model. If one does not answer in time, the run ends with the last error.
-func (p *preflight) awaitModels(ctx context.Context) error {
-	cfg, e := p.config, &p.config.Endpoint
+// AwaitModels waits until every server answers for every model. If one does not answer in time, the run ends with the last error.
+func (p *Sender) AwaitModels(ctx context.Context) error {
+	cfg, e := p.Config, &p.Config.Endpoint
 	if e.WaitForModelTimeout <= 0 {
 		return nil
 	}
@@ -52,24 +53,24 @@ func (p *preflight) awaitModels(ctx context.Context) error {
 		return err
 	}
 	defer release()
-	w := readiness{waitLimits: waitLimitsOf(cfg), preflight: p, over: over}
+	w := readiness{WaitLimits: WaitLimitsOf(cfg), Sender: p, over: over}
 	if _, err := w.tinyRequest(cfg.Models.Asked()[0]); err != nil && w.mode != readyByList {
 		return fmt.Errorf("%s %s: endpoint type %s cannot be asked with a text alone (%w); %s looks at what the server lists",
-			cfg.As("endpoint.wait_for_model_mode"), w.mode, p.endpoint.Name, err, readyByList)
+			cfg.As("endpoint.wait_for_model_mode"), w.mode, p.Endpoint.Name, err, readyByList)
 	}
-	for i := range p.addresses.Targets {
+	for i := range p.Addresses.Targets {
 		for _, model := range cfg.Models.Asked() {
 			begun := time.Now()
-			waited, err := w.await(ctx, i, model, func(why error) { p.say.Note("waiting for model %s, at most %s: %v", model, w.limit, why) })
+			waited, err := w.await(ctx, i, model, func(why error) { p.Say.Note("waiting for model %s, at most %s: %v", model, w.limit, why) })
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			if err != nil {
 				return fmt.Errorf("%s: model %s is not ready at %s after %s; what was heard last: %w", cfg.As("endpoint.wait_for_model_timeout"), model,
-					p.addresses.Bases[i], w.limit, err)
+					p.Addresses.Bases[i], w.limit, err)
 			}
 			if waited {
-				p.say.Note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
+				p.Say.Note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
 			}
 		}
 	}
@@ -122,19 +123,19 @@ func (w *readiness) ready(ctx context.Context, url int, model string) (why error
 
 // listed asks for the description of the model if the API has one, otherwise for the list of models.
 func (w *readiness) listed(ctx context.Context, url int, model string) error {
-	if codec, ok := w.codec.(endpoint.Learner); ok {
+	if codec, ok := w.Codec.(endpoint.Learner); ok {
 		if question := codec.Ask(model); question != nil {
 			_, _, err := w.send(ctx, url, question)
 			return err
 		}
 	}
-	path, err := transport.JoinURL(w.addresses.Bases[url], modellist.Path)
+	path, err := transport.JoinURL(w.Addresses.Bases[url], modellist.Path)
 	if err != nil {
 		return err
 	}
 	body, status, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: path})
 	if status == http.StatusNotFound { // the server has no list, so any answer counts as ready
-		_, _, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: w.addresses.Bases[url]})
+		_, _, err := w.send(ctx, url, &endpoint.Request{Method: http.MethodGet, Path: w.Addresses.Bases[url]})
 		return err
 	}
 	if err != nil {
@@ -166,12 +167,12 @@ func (w *readiness) answers(ctx context.Context, url int, model string) error {
 // tinyRequest returns a request for one token.
 func (w *readiness) tinyRequest(model string) (endpoint.Request, error) {
 	one := 1
-	return w.codec.Encode(&conversation.Turn{Model: model, MaxTokens: &one, Parts: conversation.Texts("", "Lo")}, &endpoint.History{RequestID: "readiness"})
+	return w.Codec.Encode(&conversation.Turn{Model: model, MaxTokens: &one, Parts: conversation.Texts("", "Lo")}, &endpoint.History{RequestID: "readiness"})
 }
 
 // send sends a request and returns the body and the status of the answer. Status 0 means that there was no answer, or that the protocol has no status.
 func (w *readiness) send(ctx context.Context, url int, req *endpoint.Request) (body []byte, status int, err error) {
-	rec, err := w.executor.RoundTrip(ctx, w.over, url, req)
+	rec, err := w.Executor.RoundTrip(ctx, w.over, url, req)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -1,4 +1,4 @@
-package run
+package preflight
 
 import (
 	"fmt"
@@ -7,8 +7,8 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// errorText formats an error in one line.
-func errorText(e *record.Error) string {
+// ErrorText formats an error in one line.
+func ErrorText(e *record.Error) string {
 	const most = 160
 	text := strings.Join(strings.Fields(e.Said()), " ")
 	if runes := []rune(text); len(runes) > most {
