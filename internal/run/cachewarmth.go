@@ -22,7 +22,7 @@ const maxSiblings = 50
 // newPrefixes makes the collector of prompts. The telemetry must start before the first request.
 func (o *runResources) newPrefixes() *metric.Prefixes {
 	return metric.NewPrefixes(func() bool {
-		return o.exporters.countsCache()
+		return o.exporters.CountsCache()
 	})
 }
 
@@ -34,7 +34,7 @@ func (o *runResources) cacheUse(cfg *config.Benchmark, opts *Options, window met
 	}
 	u := o.prefixes.Use()
 	if o.prefixes.Tokens() > 0 {
-		o.exporters.cacheCounters(&u, o.prefixes.Tokens(), window)
+		o.exporters.CacheCounters(&u, o.prefixes.Tokens(), window)
 	}
 	if u.CacheSource == "" {
 		u = metric.CacheUse{EarlierRun: earlierRun(cfg, opts)}

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/view"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/telemetry/timeline"
 	"aiperf/internal/wire/transport"
@@ -43,7 +44,7 @@ func (o *runResources) claimDir(ctx context.Context, cfg *config.Benchmark, opts
 	if !cfg.Environment.UI.LiveFile {
 		return nil
 	}
-	return o.untilEnd.Start(ctx, newPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
+	return o.untilEnd.Start(ctx, view.NewPublisher(say.view, o.layout.Dir, opts.Version, opts.BenchmarkID))
 }
 
 // checkInputsSpared returns an error if a result file would overwrite an input file of the run.

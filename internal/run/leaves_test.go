@@ -180,7 +180,7 @@ func bases(dir string) map[string]func() *config.Benchmark {
 
 // view returns what the packages below receive of a configuration, as text: their options, the first requests, the files that are opened. An error is
 // part of it. The requests, which take long to make, are omitted unless data is set.
-func view(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
+func optionsText(b *config.Benchmark, words *tokenizer.Tokenizer, data bool) string {
 	var text strings.Builder
 	say := func(name string, v any) {
 		data, err := json.Marshal(v)
@@ -348,9 +348,9 @@ func TestEveryLeafHasAnEffect(t *testing.T) {
 	}
 	seen, all := map[string]bool{}, map[string]bool{}
 	for name, open := range bases(dir) {
-		before := map[bool]string{true: view(open(), words, true), false: view(open(), words, false)}
-		if view(open(), words, true) != before[true] || !strings.Contains(before[true], "\nconversation ") {
-			t.Fatalf("%s: a view is not whole, or two differ:\n%s", name, before[true])
+		before := map[bool]string{true: optionsText(open(), words, true), false: optionsText(open(), words, false)}
+		if optionsText(open(), words, true) != before[true] || !strings.Contains(before[true], "\nconversation ") {
+			t.Fatalf("%s: a text is not whole, or two differ:\n%s", name, before[true])
 		}
 		for i, l := range leavesOf(reflect.ValueOf(open()).Elem(), "") {
 			all[l.key] = true
@@ -360,7 +360,7 @@ func TestEveryLeafHasAnEffect(t *testing.T) {
 			b := open()
 			change(leavesOf(reflect.ValueOf(b).Elem(), "")[i])
 			data := strings.HasPrefix(l.key, "datasets.") || strings.HasPrefix(l.key, "models.") || strings.HasSuffix(l.key, "_offset") || l.key == "endpoint.uuid_and_strip"
-			seen[l.key] = view(b, words, data) != before[data]
+			seen[l.key] = optionsText(b, words, data) != before[data]
 		}
 	}
 	for key := range all {

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/exec"
+	"aiperf/internal/run/exporters"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/preflight"
 	"aiperf/internal/run/results"
@@ -41,7 +42,7 @@ type runResources struct {
 	results   *results.Assembly
 	prefixes  *metric.Prefixes // prompts of the run
 	seconds   *timeline.Timeline
-	exporters *exporterCollection
+	exporters *exporters.Collection
 	streams   *streams
 	adaptive  *watch.AdaptiveLoad // component of adaptive phases; nil = there are none
 	load      *load.Generator
@@ -102,11 +103,11 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 		{"files", func() error { return o.replaceFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
 		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
 		{"telemetry", func() error {
-			o.exporters = newExporterCollection(exporterOptions{config: cfg, version: opts.Version, secrets: opts.Secrets, urls: o.urls, layout: o.layout, say: say.Reporter, seconds: o.seconds})
+			o.exporters = exporters.New(exporters.Options{Config: cfg, Version: opts.Version, Secrets: opts.Secrets, URLs: o.urls, Layout: o.layout, Say: say.Reporter, Seconds: o.seconds})
 			return nil
 		}},
 		{"load", func() (err error) {
-			o.load, err = o.newLoad(cfg, r, say.view.busy())
+			o.load, err = o.newLoad(cfg, r, say.view.Busy())
 			o.streams.load.Store(o.load)
 			if o.adaptive != nil {
 				o.adaptive.Load = o.load
@@ -208,7 +209,7 @@ func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
 	if err := o.profiler.Before(ctx, p); err != nil {
 		return err
 	}
-	o.exporters.before(ctx, p)
+	o.exporters.Before(ctx, p)
 	return nil
 }
 
@@ -230,8 +231,8 @@ func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r 
 		return nil
 	}
 	file := inputs.NewFileWriter(o.layout.Inputs(), opts.Secrets, o.prepared, r.codec, say.Warn)
-	drawn, hints := say.Screen != nil || say.view.displayed(), 0
-	file.Progress = say.view.setListing
+	drawn, hints := say.Screen != nil || say.view.Displayed(), 0
+	file.Progress = say.view.SetListing
 	file.Tell = func(done, of int) {
 		if hints++; hints == 1 || !drawn { // a live view shows the progress of the file
 			say.Note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))

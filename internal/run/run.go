@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/exec"
+	"aiperf/internal/run/view"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
 )
@@ -56,10 +57,10 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	say := newReporter(ctx, &opts, cfg)
 	if opts.Dashboard != nil {
-		if err := say.view.show(opts.Dashboard, cfg.Artifacts.Dir); err != nil {
+		if err := say.view.Show(opts.Dashboard, cfg.Artifacts.Dir); err != nil {
 			say.Warn("the dashboard cannot be displayed: " + err.Error())
 		}
-		defer say.view.hide()
+		defer say.view.Hide()
 	}
 	begun, err := start(ctx, cfg, seed, &opts, say)
 	if err != nil {
@@ -67,16 +68,16 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	defer begun.close(ctx, say)
 	result, used, loadErr := begun.runLoad(ctx, cfg, &opts, say)
-	say.view.endLoad()
+	say.view.EndLoad()
 	pipeErr := begun.outputs.Stop(ctx)
 	window, phases := profilingWindow(result)
 	how := outcome(cfg, &opts, result, window, say.File)
-	how.GPU, how.NetworkRTT = begun.exporters.gpuFigures(window), begun.exporters.roundTrip()
+	how.GPU, how.NetworkRTT = begun.exporters.GPUFigures(window), begun.exporters.RoundTrip()
 	run := begun.results.Run(how)
-	plan := describePlan(cfg)
+	plan := view.DescribePlan(cfg)
 	run.Subject = plan.Words()
-	say.view.showFinal(run.Profiling)
-	run.Silences = say.view.stalls.Silences()
+	say.view.ShowFinal(run.Profiling)
+	run.Silences = say.view.Stalls.Silences()
 	if begun.adaptive != nil {
 		var err error
 		if run.Sought, err = runfiles.Open(cfg.Artifacts.Dir).Sought(); err != nil {
@@ -85,15 +86,15 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	client := watch.ClientStats(run, phases, used, begun.client, begun.results)
 	client.ServerSilences = metric.SumSilences(run.Silences, window.From)
-	seenErr := begun.exporters.addObservations(&client, window)
+	seenErr := begun.exporters.AddObservations(&client, window)
 	client.CacheUse = begun.cacheUse(cfg, &opts, window)
 	run.Probe, run.Branches = begun.probed, branchStats(result)
 	run.Keyless = keyless(&cfg.Endpoint)
 	judge(run, result, client, cfg.As)
 	run.Submit(cfg.Scenario, cfg.Unlocked || opts.Info.VariationIndex != nil)
-	head := begun.exporters.fileHead(run)
-	begun.exporters.phaseFiles(head, how.Phases)
-	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.exporters.write(run, head, how.Phases))
+	head := begun.exporters.FileHead(run)
+	begun.exporters.AddPhaseFiles(head, how.Phases)
+	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.exporters.Write(run, head, how.Phases))
 	begun.api.finish(run)
 	begun.upload(ctx, cfg, &opts, run, say)
 	watch.LogVerdict(say.Log, run)
@@ -112,13 +113,13 @@ func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts 
 			return nil, used, errors.Join(err, o.duringLoad.Stop(ctx))
 		}
 	}
-	say.view.beginLoad(o.load, o.exporters)
-	say.view.stalls.NotReading = m.Heartbeat.Blind
+	say.view.BeginLoad(o.load, o.exporters)
+	say.view.Stalls.NotReading = m.Heartbeat.Blind
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)
 	err = errors.Join(err, unwatched())
 	o.profiler.Finish(ctx)
-	o.exporters.finish(ctx)
+	o.exporters.Finish(ctx)
 	err = errors.Join(err, o.duringLoad.Stop(ctx))
 	return result, m.Usage(), err
 }
@@ -130,8 +131,8 @@ func (o *runResources) watchers(cfg *config.Benchmark, m *watch.Meter, opts *Opt
 		o.exporters,
 		m,
 		say.view,
-		o.executor.Admit(o.results.Put, func() exec.FlightObserver { return m.Heartbeat }, say.view.stalls),
-		newProgress(cfg, opts.Progress, opts.Paint, say.view, say.Reporter),
+		o.executor.Admit(o.results.Put, func() exec.FlightObserver { return m.Heartbeat }, say.view.Stalls),
+		view.NewProgress(cfg, opts.Progress, opts.Paint, say.view, say.Reporter),
 		watch.PhaseLog{Log: say.Log},
 		watch.NewLookTimer(opts.Watch, o.load),
 	}

@@ -5,18 +5,19 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/run/message"
+	"aiperf/internal/run/view"
 )
 
 // reporter reports the events of a run to the user, and shows the run in its live view.
 type reporter struct {
 	*message.Reporter
-	view *liveView
+	view *view.View
 }
 
 // newReporter starts the log and the live view of a run. Messages from before the run come first.
 func newReporter(ctx context.Context, o *Options, cfg *config.Benchmark) *reporter {
-	view := newLiveView(cfg, o.Secrets, func() bool { return ctx.Err() != nil })
-	return &reporter{view: view, Reporter: message.New(message.Options{
-		Level: cfg.Logging.Level, Err: o.Err, LiveLine: o.Progress > 0, Notes: o.Notes, Warnings: o.Warnings, Secrets: o.Secrets, Wrap: view.logHandler,
+	shown := view.New(cfg, o.Secrets, func() bool { return ctx.Err() != nil })
+	return &reporter{view: shown, Reporter: message.New(message.Options{
+		Level: cfg.Logging.Level, Err: o.Err, LiveLine: o.Progress > 0, Notes: o.Notes, Warnings: o.Warnings, Secrets: o.Secrets, Wrap: shown.LogHandler,
 	})}
 }

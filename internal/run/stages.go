@@ -9,12 +9,12 @@ type stage struct {
 // runStages runs stages until one returns an error.
 func runStages(say *reporter, stages []stage) error {
 	for _, one := range stages {
-		say.view.stage(one.name, false)
+		say.view.Stage(one.name, false)
 		if err := one.do(); err != nil {
 			say.Log.Debug("refused", "stage", one.name, "error", err)
 			return err
 		}
-		say.view.stage(one.name, true)
+		say.view.Stage(one.name, true)
 	}
 	return nil
 }

@@ -8,10 +8,11 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pipeline"
 	"aiperf/internal/run/message"
+	"aiperf/internal/run/view"
 )
 
 // observers returns what receives every finished request during the run: the live figures, and at level DEBUG the log.
-func observers(ctx context.Context, log *slog.Logger, shown *liveView) []pipeline.Observer {
+func observers(ctx context.Context, log *slog.Logger, shown *view.View) []pipeline.Observer {
 	list := []pipeline.Observer{shown}
 	if log.Enabled(ctx, slog.LevelDebug) {
 		list = append(list, requestLog{log: log, trace: log.Enabled(ctx, message.LevelTrace)})

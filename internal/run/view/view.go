@@ -1,4 +1,5 @@
-package run
+// Package view shows a run while it runs: on a dashboard, as a line of progress, and in the live file for other processes.
+package view
 
 import (
 	"errors"
@@ -19,17 +20,18 @@ import (
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/report/ui/liveview"
 	"aiperf/internal/run/component"
+	"aiperf/internal/run/exporters"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/workload/load"
 )
 
-// liveView is the state of a run that a dashboard shows. It exists before the run has anything to show. The load never waits for it.
-type liveView struct {
+// View is the state of a run that a dashboard shows. It exists before the run has anything to show. The load never waits for it.
+type View struct {
 	component.Passive
 	cfg      *config.Benchmark
 	running  *ui.Running
-	stalls   *watch.StallDetector
+	Stalls   *watch.StallDetector
 	began    time.Time
 	stopping func() bool
 	secrets  *redact.Secrets      // removed from everything that is shown
@@ -41,7 +43,7 @@ type liveView struct {
 	steps     []liveview.Step
 	stepped   time.Time
 	load      *load.Generator
-	exporters *exporterCollection
+	exporters *exporters.Collection
 	over      bool // the load has ended
 	final     *liveview.Figures
 	log       []liveview.Line
@@ -54,8 +56,9 @@ var startSteps = []struct{ stage, name string }{
 	{"dataset", "Dataset"}, {"tokenizers", "Tokenizer"}, {"servers", "Simulation"}, {"connections", "Connections"}, {"probe", "Server"}, {"telemetry", "Telemetry"},
 }
 
-func newLiveView(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *liveView {
-	v := &liveView{cfg: cfg, secrets: secrets, running: ui.NewRunning(), stalls: new(watch.StallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
+// New returns the view of a run that has not started. stopping reports whether the user has interrupted the run.
+func New(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *View {
+	v := &View{cfg: cfg, secrets: secrets, running: ui.NewRunning(), Stalls: new(watch.StallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
 	for _, s := range startSteps {
 		if s.stage != "servers" || simulates(cfg) {
 			v.steps = append(v.steps, liveview.Step{Name: s.name})
@@ -74,8 +77,8 @@ func simulates(cfg *config.Benchmark) bool {
 	return false
 }
 
-// show shows the view on a terminal until hide.
-func (v *liveView) show(t *dashboard.Terminal, dir string) error {
+// Show shows the view on a terminal until hide.
+func (v *View) Show(t *dashboard.Terminal, dir string) error {
 	shown, err := dashboard.Start(dashboard.Options{
 		Terminal: *t, Fill: newSnapshotter(v).fill, Copy: v.whole,
 		Interrupt: func() {
@@ -95,27 +98,27 @@ func (v *liveView) show(t *dashboard.Terminal, dir string) error {
 	return err
 }
 
-// busy returns how many goroutines of views draw, a few milliseconds at a time.
-func (v *liveView) busy() int {
+// Busy returns how many goroutines of views draw, a few milliseconds at a time.
+func (v *View) Busy() int {
 	if v.shown != nil {
 		return 1
 	}
 	return 0
 }
 
-// displayed reports whether a dashboard shows the view.
-func (v *liveView) displayed() bool { return v.shown != nil }
+// Displayed reports whether a dashboard shows the view.
+func (v *View) Displayed() bool { return v.shown != nil }
 
-// hide restores the terminal.
-func (v *liveView) hide() {
+// Hide restores the terminal.
+func (v *View) Hide() {
 	if v.shown != nil {
 		_ = v.shown.Stop() // a broken view must not end the run; the log has the same information
 		v.shown = nil
 	}
 }
 
-// stage records that a stage of the start begins or is done.
-func (v *liveView) stage(name string, done bool) {
+// Stage records that a stage of the start begins or is done.
+func (v *View) Stage(name string, done bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, s := range startSteps {
@@ -135,8 +138,8 @@ func (v *liveView) stage(name string, done bool) {
 	}
 }
 
-// beginLoad records that the load begins.
-func (v *liveView) beginLoad(g *load.Generator, w *exporterCollection) {
+// BeginLoad records that the load begins.
+func (v *View) BeginLoad(g *load.Generator, w *exporters.Collection) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load, v.exporters = g, w
@@ -159,9 +162,9 @@ func phaseTitle(name string) string {
 }
 
 // PhaseStart implements component.
-func (v *liveView) PhaseStart(p *load.PhaseInfo) {
+func (v *View) PhaseStart(p *load.PhaseInfo) {
 	if !p.Warmup && p.Profiling == 0 {
-		v.stalls.Reset()
+		v.Stalls.Reset()
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -172,7 +175,7 @@ func (v *liveView) PhaseStart(p *load.PhaseInfo) {
 }
 
 // PhaseEnd implements component.
-func (v *liveView) PhaseEnd(f *load.PhaseStats) {
+func (v *View) PhaseEnd(f *load.PhaseStats) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if i := f.Info.Index + 1; i < len(v.steps) {
@@ -182,8 +185,8 @@ func (v *liveView) PhaseEnd(f *load.PhaseStats) {
 	}
 }
 
-// endLoad records that the load is over.
-func (v *liveView) endLoad() {
+// EndLoad records that the load is over.
+func (v *View) EndLoad() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.over = true
@@ -192,8 +195,8 @@ func (v *liveView) endLoad() {
 	}
 }
 
-// showFinal makes the last frame show the figures of the report.
-func (v *liveView) showFinal(s *metric.Summary) {
+// ShowFinal makes the last frame show the figures of the report.
+func (v *View) ShowFinal(s *metric.Summary) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.final = figuresOf(s)
@@ -221,7 +224,7 @@ func figuresOf(s *metric.Summary) *liveview.Figures {
 }
 
 // Observe implements pipeline.Observer: it updates the figures of answers.
-func (v *liveView) Observe(row *metric.Row) {
+func (v *View) Observe(row *metric.Row) {
 	v.running.Add(row)
 	if row.Class == metric.Failed {
 		v.failed(row)

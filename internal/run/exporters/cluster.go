@@ -1,4 +1,4 @@
-package run
+package exporters
 
 import (
 	"context"
@@ -9,21 +9,21 @@ import (
 )
 
 // inCluster looks for metrics pages in the Kubernetes cluster that the run is in. An error only means that these pages are not collected.
-func (w *exporterCollection) inCluster(ctx context.Context) []string {
-	d := &w.config.ServerMetrics.Discovery
+func (w *Collection) inCluster(ctx context.Context) []string {
+	d := &w.Config.ServerMetrics.Discovery
 	inside := pods.Inside(os.Getenv)
 	switch {
 	case d.Mode == "disabled" || d.Mode == "auto" && !inside:
 		return nil
 	case !inside:
-		w.say.Warn(w.config.As("server_metrics.discovery") + ": this run is not in a Kubernetes cluster; there is nothing to discover")
+		w.Say.Warn(w.Config.As("server_metrics.discovery") + ": this run is not in a Kubernetes cluster; there is nothing to discover")
 		return nil
 	}
 	found, err := pods.Find(ctx, pods.Options{Namespace: d.Namespace, Selector: d.LabelSelector, Timeout: d.Timeout.Duration(), Getenv: os.Getenv})
 	if err != nil {
-		w.say.Warn("server metrics: looking for servers in the Kubernetes cluster: " + err.Error())
+		w.Say.Warn("server metrics: looking for servers in the Kubernetes cluster: " + err.Error())
 		return nil
 	}
-	w.say.Log.Info(fmt.Sprintf("server metrics: found %d metrics pages of servers in the cluster", len(found)), "urls", found)
+	w.Say.Log.Info(fmt.Sprintf("server metrics: found %d metrics pages of servers in the cluster", len(found)), "urls", found)
 	return found
 }

@@ -1,4 +1,4 @@
-package run
+package exporters
 
 import (
 	"bytes"
@@ -14,8 +14,8 @@ import (
 	"aiperf/internal/telemetry/timeline"
 )
 
-// gpuFigures returns the GPU statistics of the profiling phases; nil = GPUs were not collected.
-func (w *exporterCollection) gpuFigures(window metric.Window) *metric.GPUTelemetry {
+// GPUFigures returns the GPU statistics of the profiling phases; nil = GPUs were not collected.
+func (w *Collection) GPUFigures(window metric.Window) *metric.GPUTelemetry {
 	if w == nil || w.gpu == nil {
 		return nil
 	}
@@ -23,14 +23,14 @@ func (w *exporterCollection) gpuFigures(window metric.Window) *metric.GPUTelemet
 }
 
 // withLastReading returns a window extended by the time for the last reading of GPUs.
-func (w *exporterCollection) withLastReading(window metric.Window) metric.Window {
-	window.To += int64(w.config.Environment.GPU.FinalScrapeGraceNs)
+func (w *Collection) withLastReading(window metric.Window) metric.Window {
+	window.To += int64(w.Config.Environment.GPU.FinalScrapeGraceNs)
 	return window
 }
 
 // RoundTrip returns the network round trip in ns: the one that the user gave, or the mean of the probes; 0 = neither.
-func (w *exporterCollection) roundTrip() float64 {
-	if ms := w.config.NetworkLatency.MeanMs; ms != nil {
+func (w *Collection) RoundTrip() float64 {
+	if ms := w.Config.NetworkLatency.MeanMs; ms != nil {
 		return *ms * 1e6
 	}
 	if w.network == nil {
@@ -38,14 +38,14 @@ func (w *exporterCollection) roundTrip() float64 {
 	}
 	mean, ok := w.network.Mean()
 	if !ok {
-		w.say.Warn("the network round trip is unknown: no probe reached a server")
+		w.Say.Warn("the network round trip is unknown: no probe reached a server")
 		return 0
 	}
 	return mean
 }
 
 // gauges returns the readings of servers and GPUs per second.
-func (w *exporterCollection) gauges() (list []timeline.Gauge) {
+func (w *Collection) gauges() (list []timeline.Gauge) {
 	add := func(key string, values map[int64]float64) {
 		if len(values) > 0 {
 			list = append(list, timeline.Gauge{Key: key, Values: values})
@@ -65,26 +65,26 @@ func (w *exporterCollection) gauges() (list []timeline.Gauge) {
 	return list
 }
 
-// addObservations adds the observations of the machine and the servers to the basis of the verdict, and writes the timeline.
-func (w *exporterCollection) addObservations(client *metric.ClientStats, window metric.Window) error {
+// AddObservations adds the observations of the machine and the servers to the basis of the verdict, and writes the timeline.
+func (w *Collection) AddObservations(client *metric.ClientStats, window metric.Window) error {
 	client.MachineUse = w.machine.Use(window)
 	gauges := w.gauges()
 	for _, g := range gauges {
 		if g.Key == servermetrics.Queue.Key {
-			r, n := w.seconds.Correlation(g)
+			r, n := w.Seconds.Correlation(g)
 			client.QueueCorrelation, client.QueueSeconds = r, int64(n)
 		}
 	}
-	file := artifact.NewLines(w.layout.Timeline())
-	for _, line := range w.seconds.Lines(gauges) {
+	file := artifact.NewLines(w.Layout.Timeline())
+	for _, line := range w.Seconds.Lines(gauges) {
 		file.Write(line)
 	}
 	return file.Close()
 }
 
-// phaseFiles adds the readings of each phase to the phases of a run with several. Servers count late and GPUs are read at intervals, so a phase lasts
+// AddPhaseFiles adds the readings of each phase to the phases of a run with several. Servers count late and GPUs are read at intervals, so a phase lasts
 // until the next one starts.
-func (w *exporterCollection) phaseFiles(h *servermetrics.Head, phases []results.Phase) {
+func (w *Collection) AddPhaseFiles(h *servermetrics.Head, phases []results.Phase) {
 	if w == nil || len(phases) < 2 {
 		return
 	}
@@ -105,7 +105,7 @@ func (w *exporterCollection) phaseFiles(h *servermetrics.Head, phases []results.
 }
 
 // phaseGPUs returns the GPU statistics of a phase; nil = no reading.
-func (w *exporterCollection) phaseGPUs(window metric.Window, next int64) json.RawMessage {
+func (w *Collection) phaseGPUs(window metric.Window, next int64) json.RawMessage {
 	if w.gpu == nil {
 		return nil
 	}
@@ -117,7 +117,7 @@ func (w *exporterCollection) phaseGPUs(window metric.Window, next int64) json.Ra
 }
 
 // phaseServers returns the server statistics of a phase; nil = no reading.
-func (w *exporterCollection) phaseServers(h *servermetrics.Head, p *results.Phase, next int64) json.RawMessage {
+func (w *Collection) phaseServers(h *servermetrics.Head, p *results.Phase, next int64) json.RawMessage {
 	if h == nil {
 		return nil
 	}
@@ -129,15 +129,15 @@ func (w *exporterCollection) phaseServers(h *servermetrics.Head, p *results.Phas
 }
 
 // slice returns the length of a time slice in seconds; 0 = no slices.
-func (w *exporterCollection) slice() float64 {
-	if d := w.config.Artifacts.SliceDuration; d != nil {
+func (w *Collection) slice() float64 {
+	if d := w.Config.Artifacts.SliceDuration; d != nil {
 		return float64(*d)
 	}
 	return 0
 }
 
 // warmup adds the statistics of the warm-up phases to the head of the files, if there are such phases.
-func (w *exporterCollection) warmup(h *servermetrics.Head, phases []results.Phase) {
+func (w *Collection) warmup(h *servermetrics.Head, phases []results.Phase) {
 	var all metric.Window
 	next := int64(0)
 	for _, p := range phases {
@@ -156,27 +156,27 @@ func (w *exporterCollection) warmup(h *servermetrics.Head, phases []results.Phas
 	}
 }
 
-// fileHead returns the information about the servers and the run at the beginning of the files; nil = servers are not collected.
-func (w *exporterCollection) fileHead(run *metric.Run) *servermetrics.Head {
+// FileHead returns the information about the servers and the run at the beginning of the files; nil = servers are not collected.
+func (w *Collection) FileHead(run *metric.Run) *servermetrics.Head {
 	if w == nil || w.servers == nil {
 		return nil
 	}
 	h := &servermetrics.Head{
 		Version: run.Version, BenchmarkID: run.BenchmarkID, Start: artifact.LocalTime(run.Start), End: artifact.LocalTime(run.End),
-		InputConfig: run.InputConfig, Models: w.config.Models.Names(),
+		InputConfig: run.InputConfig, Models: w.Config.Models.Names(),
 	}
 	if !run.End.IsZero() {
 		h.Window = servermetrics.Window{From: run.Start.UnixNano(), To: run.End.UnixNano()}
 	}
-	if p := w.config.Profiling(); p != nil {
+	if p := w.Config.Profiling(); p != nil {
 		h.Concurrency, h.RequestRate = config.Value(p.Concurrency), config.Value(p.Rate)
 	}
 	w.servers.Complete(h)
 	return h
 }
 
-// write writes the files of server metrics, if there are any readings.
-func (w *exporterCollection) write(run *metric.Run, h *servermetrics.Head, phases []results.Phase) error {
+// Write writes the files of server metrics, if there are any readings.
+func (w *Collection) Write(run *metric.Run, h *servermetrics.Head, phases []results.Phase) error {
 	if h == nil || run.End.IsZero() {
 		return nil
 	}
@@ -192,22 +192,22 @@ func (w *exporterCollection) write(run *metric.Run, h *servermetrics.Head, phase
 	}{
 		{"csv", "Server Metrics CSV Export", func(h *servermetrics.Head) ([]byte, error) {
 			text, err := results.CSV(h)
-			return []byte(w.secrets.Values(string(text))), err
+			return []byte(w.Secrets.Values(string(text))), err
 		}},
 		{"json", "Server Metrics JSON Export", func(h *servermetrics.Head) ([]byte, error) {
 			text, err := results.JSON(h)
-			return w.secrets.JSON(text), err
+			return w.Secrets.JSON(text), err
 		}},
 		{"parquet", "Server Metrics Parquet Export", func(h *servermetrics.Head) ([]byte, error) {
 			var b bytes.Buffer
-			err := w.servers.Parquet(&b, h, w.secrets.Values)
+			err := w.servers.Parquet(&b, h, w.Secrets.Values)
 			return b.Bytes(), err
 		}},
 	} {
 		if !w.format(f.format) {
 			continue
 		}
-		path := w.layout.ServerMetrics(f.format)
+		path := w.Layout.ServerMetrics(f.format)
 		data, err := f.bytes(h)
 		if err == nil {
 			err = artifact.WriteFile(path, data)
@@ -222,15 +222,15 @@ func (w *exporterCollection) write(run *metric.Run, h *servermetrics.Head, phase
 // otherTraffic is the largest relative difference between the prompt tokens of the server and of the run; above it, other clients used the server.
 const otherTraffic = 0.25
 
-// countsCache reports whether the servers count lookups in their prefix caches.
-func (w *exporterCollection) countsCache() bool {
+// CountsCache reports whether the servers count lookups in their prefix caches.
+func (w *Collection) CountsCache() bool {
 	return w != nil && w.servers != nil && w.servers.CountsCache()
 }
 
-// cacheCounters adds the hit share of the server's counters to u, if they count about as many prompt tokens as the run sent. The share replaces that
+// CacheCounters adds the hit share of the server's counters to u, if they count about as many prompt tokens as the run sent. The share replaces that
 // of usage where the answers have none; otherwise both are kept. Where workers transfer prompts to each other, usage counts these as cached, so the
 // expected maximum becomes 100 %.
-func (w *exporterCollection) cacheCounters(u *metric.CacheUse, tokens float64, window metric.Window) {
+func (w *Collection) CacheCounters(u *metric.CacheUse, tokens float64, window metric.Window) {
 	if w.servers == nil {
 		return
 	}

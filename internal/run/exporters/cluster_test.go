@@ -1,4 +1,4 @@
-package run
+package exporters
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ func TestInCluster(t *testing.T) {
 		b := &config.Default().Benchmark
 		b.ServerMetrics.Discovery.Mode = c.mode
 		var errs bytes.Buffer
-		w := newExporterCollection(exporterOptions{config: b, say: message.New(message.Options{Level: "INFO", Err: &errs})})
+		w := New(Options{Config: b, Say: message.New(message.Options{Level: "INFO", Err: &errs})})
 		if found := w.inCluster(t.Context()); found != nil || !strings.Contains(errs.String(), c.want) || c.want == "" && errs.String() != "" {
 			t.Errorf("%s at %q: %q, said %q, want %q", c.mode, c.host, found, errs.String(), c.want)
 		}

@@ -1,4 +1,4 @@
-package run
+package view
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/sim/mockserver"
 )
 
-// describePlan describes in words what a run is going to do, for the live views.
-func describePlan(cfg *config.Benchmark) liveview.Plan {
+// DescribePlan describes in words what a run is going to do, for the live views.
+func DescribePlan(cfg *config.Benchmark) liveview.Plan {
 	what := strings.ReplaceAll(cfg.Endpoint.Type, "_", " ")
 	if cfg.Endpoint.Streaming {
 		what += ", streaming"

@@ -1,4 +1,4 @@
-package run
+package view
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/liveview"
+	"aiperf/internal/run/exporters"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
 )
@@ -22,7 +23,7 @@ type client struct {
 // snapshotter takes snapshots of a run for one reader: a dashboard, the line of progress, or the live file. Each reader has its own, because it
 // stores the previous snapshot. It is used by one goroutine.
 type snapshotter struct {
-	*liveView
+	*View
 	tracker  *ui.Tracker
 	client   client
 	gpuAfter time.Time // the GPUs are not read again before
@@ -30,8 +31,8 @@ type snapshotter struct {
 	gpuNote  []string
 }
 
-func newSnapshotter(v *liveView) *snapshotter {
-	return &snapshotter{liveView: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}}
+func newSnapshotter(v *View) *snapshotter {
+	return &snapshotter{View: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}}
 }
 
 // fill updates the state.
@@ -46,7 +47,7 @@ func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 	}
 	v.mu.Unlock()
 	if s.Plan.Target == "" {
-		s.Plan = describePlan(v.cfg)
+		s.Plan = DescribePlan(v.cfg)
 	}
 	s.Stopping = v.stopping()
 	var now load.Snapshot
@@ -107,13 +108,13 @@ func stageOf(s *load.Snapshot, over bool) liveview.Stage {
 func (v *snapshotter) stall(s *liveview.State, now *load.Snapshot) {
 	at := clock.Now()
 	s.Stall = liveview.Stall{}
-	if current := v.stalls.Current(at); current.To != 0 && s.Stage != liveview.Processing {
+	if current := v.Stalls.Current(at); current.To != 0 && s.Stage != liveview.Processing {
 		from := max(current.From, now.Started)
 		s.Stall.Now, s.Stall.NowAt, s.Stall.Waits = time.Duration(at-from), float64(from-now.Started)/1e9, current.Waiting
 		return
 	}
 	started := clock.Wall(now.Started)
-	for _, one := range v.stalls.Silences() {
+	for _, one := range v.Stalls.Silences() {
 		if one.From >= started {
 			s.Stall.Past, s.Stall.PastAt, s.Stall.Waits = time.Duration(one.To-one.From), float64(one.From-started)/1e9, one.Waiting
 			s.Stall.Count++
@@ -170,14 +171,14 @@ const (
 )
 
 // telemetry fills in the readings of the exporters; the statistics of GPUs only while they are shown.
-func (v *snapshotter) telemetry(shown liveview.View, w *exporterCollection, from int64, s *liveview.State) {
+func (v *snapshotter) telemetry(shown liveview.View, w *exporters.Collection, from int64, s *liveview.State) {
 	s.Gauges = s.Gauges[:0]
 	if w == nil {
 		return
 	}
-	s.Gauges = append(s.Gauges, w.liveGauges()...)
+	s.Gauges = append(s.Gauges, w.LiveGauges()...)
 	if now := time.Now(); (shown.Panel == liveview.GPUs || shown.All) && now.After(v.gpuAfter) {
-		v.gpus, v.gpuNote = w.liveGPUs(from)
+		v.gpus, v.gpuNote = w.LiveGPUs(from)
 		v.gpuAfter = time.Now().Add(max(gpuPace, gpuShare*time.Since(now)))
 	}
 	s.GPUs, s.GPUNote = v.gpus, v.gpuNote

@@ -1,4 +1,4 @@
-package run
+package exporters
 
 import (
 	"fmt"
@@ -15,8 +15,8 @@ import (
 // gaugeNames maps the preset gauges to the names that are shown.
 var gaugeNames = map[string]string{"server_queue_length": "queue", "server_requests_running": "running", "server_kv_cache_usage": "KV cache"}
 
-// liveGauges returns the latest readings of servers and GPUs, for a live view.
-func (w *exporterCollection) liveGauges() (list []liveview.Gauge) {
+// LiveGauges returns the latest readings of servers and GPUs, for a live view.
+func (w *Collection) LiveGauges() (list []liveview.Gauge) {
 	if w.servers != nil {
 		for _, p := range servermetrics.Presets {
 			if value, ok := w.servers.Latest(p); ok {
@@ -45,18 +45,18 @@ func gpuGauges(c *gpu.Collector) (list []liveview.Gauge) {
 	return list
 }
 
-// liveGPUs returns the current state of the GPUs and their readings since an instant of the wall clock, or a note that says why there are none.
-func (w *exporterCollection) liveGPUs(from int64) (list []liveview.GPU, note []string) {
+// LiveGPUs returns the current state of the GPUs and their readings since an instant of the wall clock, or a note that says why there are none.
+func (w *Collection) LiveGPUs(from int64) (list []liveview.GPU, note []string) {
 	if w.gpu == nil {
-		return nil, []string{"GPU telemetry is disabled", w.config.As("gpu_telemetry.urls") + " URL asks an exporter; it is read from the start of a run"}
+		return nil, []string{"GPU telemetry is disabled", w.Config.As("gpu_telemetry.urls") + " URL asks an exporter; it is read from the start of a run"}
 	}
 	configured, successful := w.gpu.Sources()
 	if len(successful) == 0 {
 		asked := strings.Join(configured, ", ")
 		if asked == "" {
-			asked = strings.Join(w.config.Environment.GPU.DefaultDCGMEndpoints, ", ")
+			asked = strings.Join(w.Config.Environment.GPU.DefaultDCGMEndpoints, ", ")
 		}
-		return nil, []string{"no exporter reachable at " + terminal.Line(asked), w.config.As("gpu_telemetry.urls") + " URL names another"}
+		return nil, []string{"no exporter reachable at " + terminal.Line(asked), w.Config.As("gpu_telemetry.urls") + " URL names another"}
 	}
 	for _, g := range w.gpu.Live(metric.Window{From: from, To: math.MaxInt64}) {
 		one := liveview.GPU{Title: terminal.Line(fmt.Sprintf("%s | GPU %d | %s", g.Endpoint, g.Index, g.Name))}

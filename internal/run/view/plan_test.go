@@ -1,4 +1,4 @@
-package run
+package view
 
 import (
 	"slices"
@@ -14,11 +14,11 @@ func TestPlanOfPhases(t *testing.T) {
 		{Name: "warm", Kind: config.KindWarmup, Type: config.PhaseConcurrency, Concurrency: &two},
 		{Name: "low", Kind: config.KindProfiling, Type: config.PhaseConcurrency, Concurrency: &two},
 	}}
-	if p := describePlan(b); !slices.Contains(p.What, "2 in flight") {
+	if p := DescribePlan(b); !slices.Contains(p.What, "2 in flight") {
 		t.Errorf("%q", p.What)
 	}
 	b.Phases = append(b.Phases, config.Phase{Name: "high\x1b", Kind: config.KindProfiling, Type: config.PhaseConcurrency, Concurrency: &three})
-	if p := describePlan(b); !slices.Contains(p.What, `2 measured phases: low, high\x1b`) {
+	if p := DescribePlan(b); !slices.Contains(p.What, `2 measured phases: low, high\x1b`) {
 		t.Errorf("%q", p.What)
 	}
 }

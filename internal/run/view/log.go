@@ -1,4 +1,4 @@
-package run
+package view
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const (
 )
 
 // line adds one line to the log.
-func (v *liveView) line(at time.Time, level liveview.Level, text string) {
+func (v *View) line(at time.Time, level liveview.Level, text string) {
 	text = terminal.Line(v.secrets.Text(text))
 	if r := []rune(text); len(r) > maxLineLength {
 		text = string(r[:maxLineLength]) + "…"
@@ -33,7 +33,7 @@ func (v *liveView) line(at time.Time, level liveview.Level, text string) {
 }
 
 // whole returns the log as text.
-func (v *liveView) whole() string {
+func (v *View) whole() string {
 	v.mu.Lock()
 	lines := v.log
 	v.mu.Unlock()
@@ -82,7 +82,7 @@ func (e *errorLines) count(kind string, at int64) (more int64, tell bool) {
 }
 
 // failed adds a line about a failed request, if it is time for one.
-func (v *liveView) failed(row *metric.Row) {
+func (v *View) failed(row *metric.Row) {
 	e := row.Err
 	kind := e.Type + ": " + e.Said()
 	if e.Code != 0 {
@@ -104,7 +104,7 @@ func (v *liveView) failed(row *metric.Row) {
 // teeHandler is the handler of the log that also passes the lines to the view.
 type teeHandler struct {
 	slog.Handler
-	view *liveView
+	view *View
 	with string
 }
 
@@ -143,5 +143,5 @@ func (t teeHandler) WithGroup(name string) slog.Handler {
 	return t
 }
 
-// logHandler returns a handler of the log that also passes its lines to the view.
-func (v *liveView) logHandler(h slog.Handler) slog.Handler { return teeHandler{Handler: h, view: v} }
+// LogHandler returns a handler of the log that also passes its lines to the view.
+func (v *View) LogHandler(h slog.Handler) slog.Handler { return teeHandler{Handler: h, view: v} }

@@ -1,4 +1,4 @@
-package run
+package view
 
 import (
 	"sync"
@@ -41,5 +41,5 @@ func (l *listingProgress) fill(s *liveview.State, now time.Time) {
 	}
 }
 
-// setListing shows how many conversations inputs.json lists so far.
-func (v *liveView) setListing(done, of int) { v.listing.set(done, of) }
+// SetListing shows how many conversations inputs.json lists so far.
+func (v *View) SetListing(done, of int) { v.listing.set(done, of) }

@@ -1,4 +1,4 @@
-package run
+package view
 
 import (
 	"context"
@@ -33,7 +33,8 @@ type publisher struct {
 	done      chan struct{}
 }
 
-func newPublisher(view *liveView, dir, version, id string) *publisher {
+// NewPublisher returns the component that writes the live file of a view into a directory.
+func NewPublisher(view *View, dir, version, id string) component.Component {
 	return &publisher{snapshots: newSnapshotter(view), dir: dir, version: version, id: id, stop: make(chan struct{}), done: make(chan struct{})}
 }
 

@@ -1,4 +1,4 @@
-package run
+package view
 
 import (
 	"context"
@@ -45,14 +45,14 @@ type progress struct {
 	plain     *ui.PlainReporter
 	columns   int             // of the live line
 	paint     *termdraw.Paint // of the live line
-	view      *liveView
+	view      *View
 	say       *message.Reporter
 	stop      chan struct{}
 	done      chan struct{}
 }
 
-// newProgress makes the component. columns is the width of the live line; a nil paint draws it without colours.
-func newProgress(cfg *config.Benchmark, columns int, paint *termdraw.Paint, view *liveView, say *message.Reporter) *progress {
+// NewProgress makes the component. columns is the width of the live line; a nil paint draws it without colours.
+func NewProgress(cfg *config.Benchmark, columns int, paint *termdraw.Paint, view *View, say *message.Reporter) *progress {
 	p := &progress{snapshots: newSnapshotter(view), columns: max(columns, 20), paint: paint, view: view, say: say, stop: make(chan struct{}), done: make(chan struct{})}
 	if p.paint == nil {
 		p.paint = termdraw.NewPaint(false, false, false)

@@ -1,4 +1,5 @@
-package run
+// Package exporters reads the metrics of the servers, the GPUs, the network and this machine during a run, and writes them to its files.
+package exporters
 
 import (
 	"context"
@@ -28,10 +29,10 @@ import (
 	"aiperf/internal/workload/load"
 )
 
-// exporterCollection is the component that reads exporters during the run: those of GPUs and those of the servers. It never waits for the load. The
+// Collection is the component that reads exporters during the run: those of GPUs and those of the servers. It never waits for the load. The
 // load waits for it only before a phase begins, for at most boundaryTime.
-type exporterCollection struct {
-	exporterOptions
+type Collection struct {
+	Options
 	client  *telemetry.Client
 	gpu     *gpu.Collector           // nil = not collected
 	servers *servermetrics.Collector // nil = not collected
@@ -40,20 +41,20 @@ type exporterCollection struct {
 	files   []*artifact.Lines
 }
 
-// exporterOptions says what is read and where the readings go.
-type exporterOptions struct {
-	config  *config.Benchmark
-	version string // of this program
-	secrets *redact.Secrets
-	urls    []string // of the servers
-	layout  artifact.Layout
-	seconds *timeline.Timeline
-	say     *message.Reporter
+// Options says what is read and where the readings go.
+type Options struct {
+	Config  *config.Benchmark
+	Version string // of this program
+	Secrets *redact.Secrets
+	URLs    []string // of the servers
+	Layout  artifact.Layout
+	Seconds *timeline.Timeline
+	Say     *message.Reporter
 }
 
-// newExporterCollection returns a component that reads nothing before its start.
-func newExporterCollection(o exporterOptions) *exporterCollection {
-	return &exporterCollection{exporterOptions: o}
+// New returns a component that reads nothing before its start.
+func New(o Options) *Collection {
+	return &Collection{Options: o}
 }
 
 // Time limits for readings that the run waits for.
@@ -64,21 +65,21 @@ const (
 )
 
 // Start implements component: it looks for exporters and reads each of them once.
-func (w *exporterCollection) Start(ctx context.Context) error {
-	b := w.config
-	w.machine = machine.Start(w.lines(w.layout.ClientMachine()))
+func (w *Collection) Start(ctx context.Context) error {
+	b := w.Config
+	w.machine = machine.Start(w.lines(w.Layout.ClientMachine()))
 	if n := &b.NetworkLatency; n.Enabled && n.MeanMs == nil {
 		tuning := b.Environment.Network
 		w.network = network.New(network.Options{
 			URLs: w.httpServers(), Interval: n.PingInterval.Duration(), Timeout: tuning.ConnectTimeout.Duration(), Least: tuning.MinSamples,
-			Line: w.lines(w.layout.NetworkLatency()),
+			Line: w.lines(w.Layout.NetworkLatency()),
 		})
 	}
 	secure, err := w.secure()
 	if err != nil {
 		return err
 	}
-	w.client = telemetry.NewClient("aiperf/"+w.version, secure)
+	w.client = telemetry.NewClient("aiperf/"+w.Version, secure)
 	var both sync.WaitGroup
 	if b.GPUTelemetry.Enabled {
 		open, err := w.gpuCollector(ctx)
@@ -91,11 +92,11 @@ func (w *exporterCollection) Start(ctx context.Context) error {
 		tuning := b.Environment.Server
 		o := servermetrics.Options{
 			Client: w.client, Servers: w.httpServers(), URLs: b.ServerMetrics.URLs,
-			Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(), Warn: w.say.Warn, Log: w.say.Log,
+			Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(), Warn: w.Say.Warn, Log: w.Say.Log,
 			Silence: b.As("server_metrics.enabled") + " takes this line away",
 		}
 		if w.format("jsonl") {
-			o.Line = w.lines(w.layout.ServerMetrics("jsonl"))
+			o.Line = w.lines(w.Layout.ServerMetrics("jsonl"))
 		}
 		both.Go(func() {
 			o.Found = w.inCluster(ctx)
@@ -108,18 +109,18 @@ func (w *exporterCollection) Start(ctx context.Context) error {
 
 // secure returns the TLS configuration for exporters: that of the requests for the servers of the run, and the same without client credentials for
 // other hosts.
-func (w *exporterCollection) secure() (func(address string) *tls.Config, error) {
-	o := connection.Options(w.config, nil)
+func (w *Collection) secure() (func(address string) *tls.Config, error) {
+	o := connection.Options(w.Config, nil)
 	own, err := o.SideTLS(true)
 	if err != nil {
-		return nil, connection.SpellSetting(w.config, err)
+		return nil, connection.SpellSetting(w.Config, err)
 	}
 	other, err := o.SideTLS(false)
 	if err != nil {
-		return nil, connection.SpellSetting(w.config, err)
+		return nil, connection.SpellSetting(w.Config, err)
 	}
 	servers := map[string]bool{}
-	for _, raw := range w.urls {
+	for _, raw := range w.URLs {
 		if t, err := transport.NewTarget(raw); err == nil {
 			servers[t.Address()] = true
 		}
@@ -141,17 +142,17 @@ const (
 )
 
 // gpuCollector creates the collector of GPU figures. The returned function looks for exporters; the collector of this machine is already open.
-func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err error) {
-	b, tuning := w.config, w.config.Environment.GPU
+func (w *Collection) gpuCollector(ctx context.Context) (open func(), err error) {
+	b, tuning := w.Config, w.Config.Environment.GPU
 	o := gpu.Options{
 		Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Defaults: slices.Concat(tuning.DefaultDCGMEndpoints, w.simulatedGPUs()),
 		Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(),
-		Line: w.lines(w.layout.GPUTelemetry()), Warn: w.say.Warn, Log: w.say.Log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
+		Line: w.lines(w.Layout.GPUTelemetry()), Warn: w.Say.Warn, Log: w.Say.Log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
 	}
 	switch b.GPUTelemetry.Collector {
 	case "pynvml", "amdsmi":
 		if w.elsewhere() {
-			w.say.Warn("the GPU metrics are from this machine, but the server runs on another one")
+			w.Say.Warn("the GPU metrics are from this machine, but the server runs on another one")
 		}
 		if b.GPUTelemetry.Collector == "pynvml" {
 			w.gpu, err = gpu.OpenSMI(ctx, o, smiCommand)
@@ -160,7 +161,7 @@ func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err
 			w.gpu, err = gpu.OpenAMD(ctx, o, amdSMICommand)
 		}
 		if err != nil { // as in AIPerf 0.13, a machine without GPUs does not end the run
-			w.say.Warn(fmt.Sprintf("%s %s: %v; the run continues without GPU metrics", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector, err))
+			w.Say.Warn(fmt.Sprintf("%s %s: %v; the run continues without GPU metrics", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector, err))
 		}
 		return func() {}, nil
 	case "dcgm":
@@ -174,21 +175,21 @@ func (w *exporterCollection) gpuCollector(ctx context.Context) (open func(), err
 }
 
 // simulatedGPUs returns the exporters of the simulated servers that have GPUs.
-func (w *exporterCollection) simulatedGPUs() (list []string) {
-	for i, asked := range w.config.Endpoint.URLs {
+func (w *Collection) simulatedGPUs() (list []string) {
+	for i, asked := range w.Config.Endpoint.URLs {
 		u, err := url.Parse(asked)
 		if err != nil || !strings.HasPrefix(asked, mockserver.Scheme) {
 			continue
 		}
 		if o, err := mockserver.ParseQuery(u.RawQuery); err == nil && o.DCGM > 0 {
-			list = append(list, w.urls[i]+"/dcgm")
+			list = append(list, w.URLs[i]+"/dcgm")
 		}
 	}
 	return list
 }
 
 // elsewhere reports whether some server is on another machine.
-func (w *exporterCollection) elsewhere() bool {
+func (w *Collection) elsewhere() bool {
 	return slices.ContainsFunc(w.httpServers(), func(text string) bool {
 		u, err := url.Parse(text)
 		if err != nil {
@@ -200,26 +201,26 @@ func (w *exporterCollection) elsewhere() bool {
 }
 
 // customFields reads the file of additional GPU figures, if there is one.
-func (w *exporterCollection) customFields() ([]gpu.Field, error) {
-	path := w.config.GPUTelemetry.MetricsFile
+func (w *Collection) customFields() ([]gpu.Field, error) {
+	path := w.Config.GPUTelemetry.MetricsFile
 	if path == "" {
 		return nil, nil
 	}
 	fields, warnings, err := gpu.ReadCustom(path)
 	for _, text := range warnings {
-		w.say.Warn(text)
+		w.Say.Warn(text)
 	}
 	return fields, err
 }
 
 // cadence returns how often exporters are read. An exporter that has not answered after a hundred intervals is given up.
-func (w *exporterCollection) cadence(interval time.Duration) telemetry.Cadence {
+func (w *Collection) cadence(interval time.Duration) telemetry.Cadence {
 	return telemetry.Cadence{Interval: interval, Timeout: min(max(100*interval, time.Second), 10*time.Second)}
 }
 
 // httpServers returns the servers that may have a metrics page next to their API.
-func (w *exporterCollection) httpServers() (list []string) {
-	for _, u := range w.urls {
+func (w *Collection) httpServers() (list []string) {
+	for _, u := range w.URLs {
 		if !strings.Contains(u, "://") || strings.HasPrefix(u, "http://") || strings.HasPrefix(u, "https://") {
 			list = append(list, u)
 		}
@@ -227,19 +228,19 @@ func (w *exporterCollection) httpServers() (list []string) {
 	return list
 }
 
-func (w *exporterCollection) format(name string) bool {
-	return slices.Contains(w.config.ServerMetrics.Formats, name)
+func (w *Collection) format(name string) bool {
+	return slices.Contains(w.Config.ServerMetrics.Formats, name)
 }
 
 // lines returns the writer of a file of lines.
-func (w *exporterCollection) lines(path string) func([]byte) {
+func (w *Collection) lines(path string) func([]byte) {
 	file := artifact.NewLines(path)
 	w.files = append(w.files, file)
-	return func(line []byte) { file.Write(w.secrets.JSON(line)) }
+	return func(line []byte) { file.Write(w.Secrets.JSON(line)) }
 }
 
 // watches returns the watches that read an exporter.
-func (w *exporterCollection) watches() (list []*telemetry.Watch) {
+func (w *Collection) watches() (list []*telemetry.Watch) {
 	if w.gpu != nil {
 		list = append(list, w.gpu.Watch)
 	}
@@ -250,7 +251,7 @@ func (w *exporterCollection) watches() (list []*telemetry.Watch) {
 }
 
 // each calls a function for all watches concurrently.
-func (w *exporterCollection) each(do func(*telemetry.Watch)) {
+func (w *Collection) each(do func(*telemetry.Watch)) {
 	var all sync.WaitGroup
 	for _, one := range w.watches() {
 		all.Go(func() { do(one) })
@@ -258,8 +259,8 @@ func (w *exporterCollection) each(do func(*telemetry.Watch)) {
 	all.Wait()
 }
 
-// before takes the reading with which the counters of a measured phase are compared.
-func (w *exporterCollection) before(ctx context.Context, p *load.PhaseInfo) {
+// Before takes the reading with which the counters of a measured phase are compared.
+func (w *Collection) Before(ctx context.Context, p *load.PhaseInfo) {
 	if p.Warmup || p.Seamless {
 		return
 	}
@@ -274,7 +275,7 @@ func (w *exporterCollection) before(ctx context.Context, p *load.PhaseInfo) {
 }
 
 // PhaseStart implements component.
-func (w *exporterCollection) PhaseStart(p *load.PhaseInfo) {
+func (w *Collection) PhaseStart(p *load.PhaseInfo) {
 	if w.servers != nil {
 		w.servers.Enter(&servermetrics.Phase{Name: p.Name, Warmup: p.Warmup, Index: p.Index, Profiling: p.Profiling})
 	}
@@ -287,14 +288,14 @@ func (w *exporterCollection) PhaseStart(p *load.PhaseInfo) {
 }
 
 // PhaseEnd implements component.
-func (w *exporterCollection) PhaseEnd(*load.PhaseStats) {
+func (w *Collection) PhaseEnd(*load.PhaseStats) {
 	for _, one := range w.watches() {
 		one.Kick()
 	}
 }
 
-// finish takes the last readings: of GPUs at once, of servers after they have had time to publish late counts.
-func (w *exporterCollection) finish(ctx context.Context) {
+// Finish takes the last readings: of GPUs at once, of servers after they have had time to publish late counts.
+func (w *Collection) Finish(ctx context.Context) {
 	if w.gpu != nil {
 		w.gpu.Once(ctx, finalTime)
 		w.gpu.Stop()
@@ -307,19 +308,19 @@ func (w *exporterCollection) finish(ctx context.Context) {
 	if w.servers == nil {
 		return
 	}
-	if flush := w.config.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() {
+	if flush := w.Config.Environment.Server.FlushPeriod.Duration(); flush > 0 && w.servers.Answered() {
 		w.readLateCounts(ctx, flush)
 	}
-	w.servers.Once(ctx, w.config.Environment.Server.ScrapeTimeout.Duration())
+	w.servers.Once(ctx, w.Config.Environment.Server.ScrapeTimeout.Duration())
 	w.servers.Stop()
 }
 
 // readLateCounts keeps reading until servers have published late counts. Simulated servers have done so when they report that no request is running.
-func (w *exporterCollection) readLateCounts(ctx context.Context, flush time.Duration) {
+func (w *Collection) readLateCounts(ctx context.Context, flush time.Duration) {
 	limited, cancel := context.WithTimeout(ctx, flush)
 	defer cancel()
 	if !w.simulated() {
-		w.say.Log.Info("server metrics: still reading, because servers count some requests late", "seconds", flush.Seconds())
+		w.Say.Log.Info("server metrics: still reading, because servers count some requests late", "seconds", flush.Seconds())
 		<-limited.Done()
 		return
 	}
@@ -338,17 +339,17 @@ func (w *exporterCollection) readLateCounts(ctx context.Context, flush time.Dura
 }
 
 // simulated reports whether all servers are simulated.
-func (w *exporterCollection) simulated() bool {
-	for _, u := range w.config.Endpoint.URLs {
+func (w *Collection) simulated() bool {
+	for _, u := range w.Config.Endpoint.URLs {
 		if !strings.HasPrefix(u, mockserver.Scheme) {
 			return false
 		}
 	}
-	return len(w.config.ServerMetrics.URLs) == 0
+	return len(w.Config.ServerMetrics.URLs) == 0
 }
 
 // Stop implements component.
-func (w *exporterCollection) Stop(context.Context) error {
+func (w *Collection) Stop(context.Context) error {
 	w.each((*telemetry.Watch).Stop)
 	if w.gpu != nil {
 		w.gpu.Stop()
