@@ -205,7 +205,7 @@ func TestShortRuns(t *testing.T) {
 	}
 }
 
-// TestColoursOfTerminals: 16 colours are all that the view uses, so that it looks alike everywhere; NO_COLOR takes them away and leaves bold and
+// TestColoursOfTerminals: the view uses only 16 colours, so that it looks the same everywhere; NO_COLOR takes them away and leaves bold and
 // faint; a terminal without UTF-8 gets ASCII.
 func TestColoursOfTerminals(t *testing.T) {
 	testhome.Slow(t)

@@ -69,7 +69,7 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
-// TestConvert: there and back gives the same words; what a format cannot say is refused with the row, and nothing is written.
+// TestConvert: converting there and back gives the same texts; a row that a format cannot hold is refused, and nothing is written.
 func TestConvert(t *testing.T) {
 	files := map[string]string{
 		"multi.jsonl":   `{"session_id":"a","turns":[{"texts":["one"]},{"texts":["two"],"delay":5,"output_length":7}]}` + "\n",

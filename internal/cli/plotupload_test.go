@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// TestPlotUpload: the images go below plots/ of the run that is named, or of the one that the run's own upload made; what cannot be is refused.
+// TestPlotUpload: the images go below plots/ of the run that is named, or of the one that the upload of the run made; an impossible upload is refused.
 func TestPlotUpload(t *testing.T) {
 	var mu sync.Mutex
 	var calls []string

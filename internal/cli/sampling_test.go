@@ -78,7 +78,7 @@ func put(t *testing.T, path, text string) {
 }
 
 // TestSamplingOfFormats: 13 requests for five entries leave in the order in which the Python tool 0.13.0 sent them with the same seed, for every
-// format: sequential begins again, shuffle shuffles anew when all were sent, random repeats. Conversations stay whole; what a pool draws is drawn first.
+// format: sequential begins again, shuffle shuffles anew when all were sent, random repeats. Conversations stay whole; the draws of a pool come first.
 func TestSamplingOfFormats(t *testing.T) {
 	testhome.Slow(t)
 	orders := map[string]string{

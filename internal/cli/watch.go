@@ -372,7 +372,7 @@ func (w *watchedRun) conclude(err error) (int, error) {
 		w.line("the run in " + w.dir + " continues; show it again with: aiperf watch " + w.root)
 		return 0, nil
 	case errors.As(err, &dead):
-		return 1, fmt.Errorf("%s: %w; what it wrote until then is readable, its log: %s", w.dir, err, artifact.NewLayout(w.dir, "").Log())
+		return 1, fmt.Errorf("%s: %w; the files it wrote before are readable; its log: %s", w.dir, err, artifact.NewLayout(w.dir, "").Log())
 	case err != nil:
 		return 1, err
 	}

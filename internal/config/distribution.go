@@ -276,7 +276,7 @@ func (d *Distribution) fault() (key string, err error) {
 	return d.pointsFault()
 }
 
-// pointsFault returns what is wrong with the points.
+// pointsFault returns the first error of the points, with its key.
 func (d *Distribution) pointsFault() (key string, err error) {
 	for i, p := range d.Points {
 		switch {

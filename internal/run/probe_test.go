@@ -12,8 +12,8 @@ import (
 	"aiperf/internal/run/serverprobe"
 )
 
-// TestProbe: every finding, made by a knob of the simulated server, is in the output, in the verdict and in the summary; what the server
-// does well is not a finding; the probe is not in the results.
+// TestProbe: every finding, caused by a setting of the simulated server, is in the output, in the verdict and in the summary; correct
+// behaviour of the server is not a finding; the probe is not in the results.
 func TestProbe(t *testing.T) {
 	chat := func(*config.Benchmark) {}
 	for _, c := range []struct {

@@ -187,7 +187,7 @@ func TestRunOfFailures(t *testing.T) {
 	}
 }
 
-// TestInterruptedRun: what is done is reported, what was under way is in the records.
+// TestInterruptedRun: finished requests are reported, requests in flight are in the records.
 func TestInterruptedRun(t *testing.T) {
 	arrived := make(chan struct{}, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -224,7 +224,7 @@ func TestSimulatedServer(t *testing.T) {
 	dir := t.TempDir()
 	truth := filepath.Join(dir, "truth.jsonl")
 	b := whole(dir, "mock://?ttft=1ms&itl=1ms&tokens=5&truth-log="+url.QueryEscape(truth), 7)
-	b.Endpoint.URLs = append(b.Endpoint.URLs, b.Endpoint.URLs[0]) // one server for both
+	b.Endpoint.URLs = append(b.Endpoint.URLs, b.Endpoint.URLs[0]) // the same URL twice starts one server
 	var told locked
 	run, err := Run(t.Context(), b, nil, Options{Err: &told})
 	if err != nil || run.Profiling.Valid != 7 || run.Profiling.Value("output_sequence_length", metric.Max) != 5 {

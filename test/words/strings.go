@@ -126,7 +126,7 @@ func comment(group *ast.CommentGroup, names map[string]bool) string {
 	for i := range lines {
 		lines[i] = strings.TrimPrefix(lines[i], " ")
 	}
-	if name, rest, ok := strings.Cut(lines[0], " "); ok && names[name] {
+	if name, rest, ok := strings.Cut(lines[0], " "); ok && names[strings.TrimSuffix(name, ":")] {
 		lines[0] = rest
 	}
 	return strings.Join(lines, "\n")

@@ -22,7 +22,7 @@ var (
 )
 
 // howto is the program with the edits of all pages, and the number of files that each page touches. A build compiles most of the module, so the tests
-// share one. The edits do not meet: each has lines or a file of its own.
+// share one. The edits are independent: each changes other lines or another file.
 var howto struct {
 	once    sync.Once
 	program string

@@ -108,7 +108,7 @@ func TestWakes(t *testing.T) {
 	}
 }
 
-// TestProbeGrid: the readings of the probe lie on its grid, and none is earlier than it could be.
+// TestProbeGrid: the readings of the probe are at instants of its grid, and none is earlier than its instant.
 func TestProbeGrid(t *testing.T) {
 	checks := make(chan struct{}, 1000)
 	h := StartHeartbeat(func() { checks <- struct{}{} })

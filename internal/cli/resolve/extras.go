@@ -111,7 +111,7 @@ func addObject(text string, set func(key string, value json.RawMessage)) error {
 	}
 	scan := jsontext.Scanner{Doc: []byte(text)}
 	if !scan.Open('{') {
-		return badObject(text, errors.New("it is another value"))
+		return badObject(text, errors.New("the JSON value has another type"))
 	}
 	for first := true; scan.Next('}', first); first = false {
 		key := string(jsontext.AppendUTF8(nil, scan.Key()))

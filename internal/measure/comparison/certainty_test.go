@@ -172,7 +172,7 @@ func TestUncertainRun(t *testing.T) {
 	}
 }
 
-// TestRemedy: a run that was cut short is repeated as it was; a quieter machine helps one whose client was the limit.
+// TestRemedy: the advice for an interrupted run is to repeat it; the advice for a run limited by its client is a quieter machine.
 func TestRemedy(t *testing.T) {
 	for summary, want := range map[string]string{
 		`{"was_cancelled":true}`:                    "cannot be compared: the run was cut short. Repeat it, or add --allow-invalid",

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// TestWholeITL: a whole number of ns is rounded to the even one where it lies in the middle.
+// TestWholeITL: a value in the middle between two whole numbers of ns is rounded to the even one.
 func TestWholeITL(t *testing.T) {
 	whole := chat
 	whole.WholeITL = true

@@ -63,7 +63,7 @@ func TestStreamAfterFailure(t *testing.T) {
 	}
 }
 
-// TestSettleWaitsForTheWriteInProgress: a process that ends asks so, and no file ends inside a line.
+// TestSettleWaitsForTheWriteInProgress: an ending process waits for it, so that no file ends inside a line.
 func TestSettleWaitsForTheWriteInProgress(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

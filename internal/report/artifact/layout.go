@@ -79,7 +79,7 @@ func (l Layout) ServerMetrics(format string) string {
 	return l.named("server_metrics_export."+format, "_server_metrics."+format)
 }
 
-// NetworkLatency is the file of probes of the network.
+// NetworkLatency returns the path of the file with the network probes.
 func (l Layout) NetworkLatency() string {
 	return l.named("profile_export_network_latency.jsonl", "_network_latency.jsonl")
 }

@@ -50,7 +50,7 @@ func (e *events) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestLongLine: a line of 300,000 events is never held as a whole; what its reading takes are its messages.
+// TestLongLine: a line of 300,000 events is never in memory as a whole; reading it needs memory for its messages only.
 func TestLongLine(t *testing.T) {
 	const n = 300_000
 	l := newRawLines(&events{n: n}, "raw")

@@ -45,7 +45,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestAgentsData: every bar of a histogram counts its turns, all together all of them.
+// TestAgentsData: every bar of a histogram counts its turns, and all bars together count all turns.
 func TestAgentsData(t *testing.T) {
 	m := agentsMade(t, 60)
 	page, err := Agents(m, "1.0")

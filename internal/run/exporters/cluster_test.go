@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/run/message"
 )
 
-// TestInCluster: a cluster is asked where the settings say so and there is one; what goes wrong there is a warning. It sets the environment and
+// TestInCluster: a cluster is asked if the settings say so and there is one; a failure there is a warning. It sets the environment and
 // so is not parallel.
 func TestInCluster(t *testing.T) {
 	t.Setenv("AIPERF_NAMESPACE", "x")

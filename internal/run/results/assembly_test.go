@@ -144,7 +144,7 @@ func TestServerCounts(t *testing.T) {
 	}
 }
 
-// TestTokenizers: one for all models where the settings name it, else each model's own, each opened once; what cannot be opened is worded.
+// TestTokenizers: one tokenizer for all models if the settings name it, otherwise one for each model, each opened once; one that cannot be opened gives an error.
 func TestTokenizers(t *testing.T) {
 	b := chatRun(t, t.TempDir()).Config
 	open := func() (*Tokenizers, error) {

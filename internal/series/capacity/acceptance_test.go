@@ -248,7 +248,7 @@ func TestClientCeiling(t *testing.T) {
 	}
 }
 
-// TestNotMet: an objective that one user alone breaks has no capacity.
+// TestNotMet: there is no capacity if one user alone misses the objective.
 func TestNotMet(t *testing.T) {
 	s := simulated{o: batching.Default(), limit: 1, seed: 1}
 	a, err := Find(t.Context(), &s, Options{Objectives: []Objective{{"ttft", 1, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4})

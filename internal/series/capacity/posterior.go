@@ -159,7 +159,7 @@ func (p *posterior) add(o *observation, size float64) {
 	}
 }
 
-// below returns the part of the grid within the bracket; the part above it is in no marginal.
+// below returns the number of grid points within the bracket. Points above it are not part of the results.
 func (p *posterior) below() int {
 	n, _ := slices.BinarySearch(p.theta, p.top+step)
 	return n * len(p.steep) * len(p.floor)

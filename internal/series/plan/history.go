@@ -19,7 +19,7 @@ type iteration struct {
 	Values       map[string]any `json:"variation_values"`
 	Objectives   []float64      `json:"objective_values"` // null: not measured
 	Feasible     bool           `json:"feasible"`
-	NotMonotonic bool           `json:"non_monotonic_warning"` // met the conditions above a cell that did not, or the reverse
+	NotMonotonic bool           `json:"non_monotonic_warning"` // a cell with a lower value missed the conditions and this one met them, or the reverse
 	Breach       *breach        `json:"first_breach,omitempty"`
 	Reason       string         `json:"reason,omitempty"`
 }

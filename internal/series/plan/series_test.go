@@ -450,7 +450,7 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestBoundaryWithoutConditions: every cell keeps no conditions at all, so the highest value that was measured is the boundary.
+// TestBoundaryWithoutConditions: without conditions every cell passes, so the highest measured value is the boundary.
 func TestBoundaryWithoutConditions(t *testing.T) {
 	_, _, told, tried, history, err := searched(t, func(r *config.Run) {
 		r.Sweep.SLAFilters = nil

@@ -184,7 +184,7 @@ func TestMetricsAgainstTheSDK(t *testing.T) {
 	}
 }
 
-// TestSpansAgainstTheSDK: a span is the message that OpenTelemetry's own SDK sends, but for its random numbers.
+// TestSpansAgainstTheSDK: a span equals the message of OpenTelemetry's SDK, except for random numbers.
 func TestSpansAgainstTheSDK(t *testing.T) {
 	ours := newReceiver(t)
 	s, err := Open(t.Context(), testOptions(ours))

@@ -125,7 +125,7 @@ func TestPartsGoOn(t *testing.T) {
 	}
 }
 
-// TestPartsAfterOnePiece: what an attempt in one piece has left counts by whole parts.
+// TestPartsAfterOnePiece: after an interrupted download in one piece, its complete parts are used.
 func TestPartsAfterOnePiece(t *testing.T) {
 	inSmallParts(t)
 	s, c := newLarge(t, 9500)

@@ -47,7 +47,7 @@ func clip(text string) conversation.Part {
 	return conversation.Part{Kind: conversation.Audio, Blob: conversation.Authored(conversation.Audio, text)}
 }
 
-// TestForms: fields, their order and their types, as a parser that is not ours reads them.
+// TestForms: fields, their order and their types, as read by another parser.
 func TestForms(t *testing.T) {
 	const plain = "(text/plain; charset=utf-8) "
 	b64 := func(s string) string { return base64.StdEncoding.EncodeToString([]byte(s)) }

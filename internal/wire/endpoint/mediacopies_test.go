@@ -70,7 +70,7 @@ func TestMediaAreNotCopied(t *testing.T) {
 	}
 }
 
-// TestPicturesOfTensors: shared content is in the body and in the message what written out content is.
+// TestPicturesOfTensors: shared content gives the same body and message as content that is written out.
 func TestPicturesOfTensors(t *testing.T) {
 	large := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("pixel"), shareFrom))
 	small := base64.StdEncoding.EncodeToString([]byte("piece1"))

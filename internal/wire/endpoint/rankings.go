@@ -38,7 +38,7 @@ func ranking(t *conversation.Turn, h *History, name string) (query string, passa
 	return query, passages, nil
 }
 
-// rankingRemarks reports what a ranking request omits from a turn, and what it lacks.
+// rankingRemarks returns messages about the texts of a turn that a ranking request does not send, and about missing ones.
 func rankingRemarks(t *conversation.Turn) (remarks []string) {
 	queries, passages := 0, 0
 	for i := range t.Parts {

@@ -88,7 +88,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// TestEndlessBytesAfterTheEndMark: the answer is complete; what follows is counted, and ends with the bound of an answer.
+// TestEndlessBytesAfterTheEndMark: the answer is complete; later bytes are counted, up to the bound of an answer.
 func TestEndlessBytesAfterTheEndMark(t *testing.T) {
 	rec := do(bounded(t), &Request{Target: endless(t, eventHead+"\ndata: {}\n\ndata: [DONE]\n\n", "data: {\"more\":1}\n\n")})
 	if rec.Error != nil || kept(rec) > 128<<10 || rec.Trace.BytesReceived < 1<<20 {

@@ -43,7 +43,7 @@ type Benchmark struct {
 	Tasks   []string // tasks that can be selected; nil = none
 	Gated   bool     // the licence terms of the data set must be accepted
 	Own     bool     // its problems have their own system messages and accept no other
-	Refuses bool     // options for tasks, shots and reasoning are errors instead of being ignored
+	Refuses bool     // setting options for tasks, shots or reasoning is an error; false = they are ignored
 
 	// chain is the limit without stop words that applies with reasoning; 0 = reasoning changes neither.
 	chain int

@@ -153,7 +153,7 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// TestScored: as in SentencePiece, the pair with the highest score is merged first; what does not match is unknown, or its bytes.
+// TestScored: as in SentencePiece, the pair with the highest score is merged first; a text without a match becomes the unknown token or its bytes.
 func TestScored(t *testing.T) {
 	texts := []string{"<unk>", "a", "b", "c", "ab", "bc", "abc", "<0xC3>", "<0xBC>", "x"}
 	scores := []float32{0, -9, -9, -9, -2, -1, -3, 0, 0, -5}

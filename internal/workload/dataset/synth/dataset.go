@@ -187,7 +187,7 @@ func (s *Dataset) Info() dataset.Info {
 	warn(around.PrefixPool > 0 && around.PrefixLength < 1,
 		"{datasets.main.prefix_prompts.pool_size} without {datasets.main.prefix_prompts.length}: the prefixes have length 0, so none is sent")
 	warn(s.opts.Window != nil && s.opts.Random != nil && s.total*s.opts.Batch > s.opts.Entries,
-		"{datasets.main.prompts.random_range_ratio}: the run needs more texts than there are conversations; the additional ones differ from what the imitated benchmark would send")
+		"{datasets.main.prompts.random_range_ratio}: the run needs more prompts than were generated for its conversations. The additional prompts differ from those of the imitated benchmark (vLLM or SGLang)")
 	f.Warnings = append(f.Warnings, s.opts.Media.Warnings()...)
 	return f
 }
