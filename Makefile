@@ -128,7 +128,7 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 race-fast: ## the same on the packages where goroutines meet, four tests at a time since most of them wait; streams are cut at every tenth byte (-short), the walk over every leaf of the configuration is one goroutine
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short -parallel 4 -skip EveryLeaf $(addprefix ./internal/,base/clock measure/metric measure/pipeline run run/chat series/plan sim/mockserver telemetry/... text/hfhub wire/capture wire/transport/... workload/load)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -parallel 4 -skip EveryLeaf $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/capture wire/transport/... workload/load)
 
 bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf

@@ -118,7 +118,7 @@ func TestEveryRequestFails(t *testing.T) {
 				io.WriteString(c, sse+"Content-Length: 100000\r\n\r\n"+event)
 				untilGone(c)
 			})
-		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "2"}},
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "2", "--no-server-metrics"}},
 		{"trickles", func(t *testing.T) string {
 			return wire(t, func(c *net.TCPConn) {
 				io.WriteString(c, sse+"Content-Length: 100000\r\n\r\n")
@@ -130,7 +130,7 @@ func TestEveryRequestFails(t *testing.T) {
 				io.WriteString(c, sse+"\r\n")
 				forever(c, event)
 			})
-		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "2"}},
+		}, "TimeoutError", 0, []string{"--request-timeout-seconds", "2", "--no-server-metrics"}},
 		{"headers without end", func(t *testing.T) string {
 			return wire(t, func(c *net.TCPConn) {
 				io.WriteString(c, "HTTP/1.1 200 OK\r\n")

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +16,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -33,7 +36,23 @@ func TestMain(m *testing.M) {
 		main()
 	}
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // what nohup ignores would be ignored by every process of these tests
+	if err := moreInParallel(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
 	os.Exit(testhome.Run(m))
+}
+
+// moreInParallel lets four parallel tests run at a time, unless -parallel is given: on two cores they use half a core and wait the rest.
+func moreInParallel() error {
+	const name = "test.parallel"
+	flag.Parse()
+	given := runtime.GOMAXPROCS(0) >= 4
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
+	if given {
+		return nil
+	}
+	return flag.Set(name, "4")
 }
 
 // patience is the longest that any process of these tests may run. None comes near it; one that does hangs.
