@@ -88,7 +88,7 @@ func TestFullDisk(t *testing.T) {
 		t.Parallel()
 		full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
 		if err != nil {
-			full = readOnly(t) // as good, where there is no such device
+			full = readOnly(t) // as good, if there is no such device
 		}
 		defer full.Close()
 		p := program(t, towards(server.URL, "--request-count", "4")...)

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestProgressAtTerminal: during long work a terminal shows how far it is, on one line that is drawn over and taken away at the end. The
+// TestProgressAtTerminal: during long work a terminal shows the progress on one line, which is redrawn and removed at the end. The
 // work is as long as the test wants: it reads a pipe that gets rows until the line was seen.
 func TestProgressAtTerminal(t *testing.T) {
 	t.Parallel()

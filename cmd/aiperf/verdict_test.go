@@ -109,7 +109,7 @@ func TestVerdictOfStoppedClient(t *testing.T) {
 		return bytes.Count(text, []byte("\n"))
 	}
 	stops := 0
-	for begin := 20; begin < 200 && stops < 3; begin += 30 { // a client that was held up before may have little in flight: it is stopped once more
+	for begin := 20; begin < 200 && stops < 3; begin += 30 { // a client that was delayed before may have few requests in flight, so it is stopped once more
 		until(t, "answers", func() bool { return lines() >= begin })
 		p.signal(syscall.SIGSTOP)
 		if at := lines(); within(2*time.Second, func() bool { return lines() >= at+8 }) {

@@ -146,7 +146,7 @@ func TestWatchLines(t *testing.T) {
 	}
 }
 
-// TestWatchDead: a run that is killed leaves its file; who watches learns that it died.
+// TestWatchDead: a killed run leaves its file, and watch says that the run died.
 func TestWatchDead(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()

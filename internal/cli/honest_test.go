@@ -133,7 +133,7 @@ const (
 // shows (TestAPIToken, in cmd/aiperf, tries it).
 var single = map[string]bool{"--api-token": true, "--url-strategy": true, config.NoLegacyFlags: true}
 
-// TestEveryFlagDoesSomething: no flag is taken in silence. It changes the resolved run, or standard error says what becomes of it.
+// TestEveryFlagDoesSomething: every flag changes the resolved run, or standard error says why it has no effect.
 func TestEveryFlagDoesSomething(t *testing.T) {
 	testhome.Slow(t)
 	dir := t.TempDir()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestMeter: at a terminal one line is drawn over and over, not at every row, and taken away; elsewhere nothing is said.
+// TestMeter: at a terminal one line is redrawn, not for every row, and removed at the end; elsewhere nothing is printed.
 func TestMeter(t *testing.T) {
 	for _, c := range []struct {
 		columns int

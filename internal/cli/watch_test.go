@@ -59,8 +59,8 @@ func watched(root string, looks ...string) (w *watchedRun, out *bytes.Buffer, re
 	return w, out, func() { close(until) }
 }
 
-// TestWatchOddFiles: files that are torn, replaced, or do not answer for a while end nothing; for long they do, with the reason. Nothing hangs: neither
-// the view nor who leaves waits for a file system.
+// TestWatchOddFiles: watch survives files that are torn, replaced or unreadable for a while; after a longer time it ends with the reason. A file
+// system that hangs stops neither the view nor the end of watch.
 func TestWatchOddFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		looks []string

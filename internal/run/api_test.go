@@ -216,7 +216,7 @@ func TestAPIFails(t *testing.T) {
 	}
 }
 
-// TestRecordsEnd: the records of a phase end when the last of them is worked up, and not before.
+// TestRecordsEnd: the records of a phase end when the last of them is processed, not before.
 func TestRecordsEnd(t *testing.T) {
 	state := &apiState{figures: promserver.NewFigures(), counts: map[int]*[2]int64{}, ended: map[int]*load.PhaseStats{}, worked: map[int]int64{}}
 	set, err := metric.NewSelection(metric.Options{})

@@ -49,7 +49,7 @@ const rankedRow = `{"texts":[{"name":"query","contents":["q"]},{"name":"passages
 
 func overHTTPAlone(b *config.Benchmark) { b.Endpoint.Transport = "" }
 
-// speech says what a type needs beyond a sentence.
+// speech lists what a type needs in addition to a sentence.
 var speech = map[string][]spoken{
 	"image_edit":          {{row: `{"text":"make it blue","image":"` + onePixel + `"}`}},
 	"image_retrieval":     {{row: `{"image":"` + onePixel + `"}`}},

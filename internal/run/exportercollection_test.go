@@ -35,7 +35,7 @@ func exporter(t *testing.T, page func(w http.ResponseWriter, r *http.Request, n 
 	return s.URL
 }
 
-// TestBadExporters: whatever exporters do, the requests of the run are as they are without them, and its files say what was lost.
+// TestBadExporters: exporters never change the requests of a run, and its files say what was lost.
 func TestBadExporters(t *testing.T) {
 	var served atomic.Int64
 	dir := t.TempDir()

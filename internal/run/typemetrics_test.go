@@ -69,7 +69,7 @@ func metricsOf(t *testing.T, e *endpoint.Endpoint, streamed bool, row string, ru
 			r, there := run.Profiling.Get(tag)
 			want := f.applies(e, streamed, row)
 			if tag == "output_token_throughput_per_user" && run.Profiling.Value("inter_token_latency", metric.Max) == 0 {
-				want = false // a client that was held up found each answer in one read
+				want = false // a client that was delayed found each answer in one read
 			}
 			if there != want {
 				t.Errorf("%s (%s): there %v, want %v", tag, f.name, there, want)

@@ -219,7 +219,7 @@ func TestWaterfall(t *testing.T) {
 	p.alone()
 }
 
-// TestLessMotion: who asks for less motion gets none.
+// TestLessMotion: with prefers-reduced-motion nothing moves.
 func TestLessMotion(t *testing.T) {
 	p := openAny(t, "about:blank", 1280)
 	p.do(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}), chromedp.Navigate(file("c6", "report.html")))

@@ -28,7 +28,7 @@ func (p *tab) comes(script string) {
 }
 
 // TestDashboardOfOneRun: the dialog of a single run offers what its type of plot can stand along, draws what servers tell, and errors stay in it;
-// who works with keys stays where they were; a run whose files are gone and a program that was stopped are said in words.
+// the keyboard focus stays in place; a run whose files are gone and a program that was stopped are said in words.
 func TestDashboardOfOneRun(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "runs")
 	for name, from := range map[string]string{"a": filepath.Join(work, "c6"), "b": filepath.Dir(states(t)["rate"]), "c": filepath.Join(work, "c2")} {

@@ -28,8 +28,8 @@ var flagsAllowed = map[string]string{
 	"internal/report/console/panels.go":               "names flags of servers (vLLM, SGLang), which are no settings of ours",
 }
 
-// TestNoFlagsBelowTheCommandLine: a text below internal/cli names a setting by its key and gets the user's word for it (setting.Spell): who
-// wrote a file gave no flag.
+// TestNoFlagsBelowTheCommandLine: a text below internal/cli names a setting by its key, because the user may have written a flag or a file.
+// setting.Spell turns the key into the user's spelling.
 func TestNoFlagsBelowTheCommandLine(t *testing.T) {
 	root := filepath.Join("..", "..", "..")
 	used := map[string]bool{}

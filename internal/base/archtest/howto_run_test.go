@@ -22,7 +22,7 @@ type value struct {
 	Unit  string
 }
 
-// TestHowtoRun: who follows the pages of a metric, an observer, a telemetry source and a column has all four in a run, and has touched two files for
+// TestHowtoRun: the edits of the pages for a metric, an observer, a telemetry source and a column give all four in a run, and change two files for
 // each, one for the column.
 func TestHowtoRun(t *testing.T) {
 	testhome.Slow(t)

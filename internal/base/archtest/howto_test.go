@@ -137,7 +137,7 @@ func beside(t *testing.T, source, file, where, words, text string) string {
 	return out.String()
 }
 
-// TestHowtoFlag: who follows the page has a flag with everything that belongs to one, and has touched two files.
+// TestHowtoFlag: the edits of the page give a complete flag and change two files.
 func TestHowtoFlag(t *testing.T) {
 	testhome.Slow(t)
 	program, files := followed(t)
@@ -176,7 +176,7 @@ func TestHowtoFlag(t *testing.T) {
 	}
 }
 
-// TestHowtoAxis: who follows the page has an axis with cells, help and bounds, and has touched one file.
+// TestHowtoAxis: the edits of the page give an axis with cells, help and bounds, and change one file.
 func TestHowtoAxis(t *testing.T) {
 	testhome.Slow(t)
 	program, files := followed(t)

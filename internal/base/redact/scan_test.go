@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// rules are the four rules of Text as regular expressions, the slow way to say what the scanner does.
+// rules are the four rules of Text as regular expressions, a slow second implementation of the scanner.
 var rules = func() (r struct{ auth, pair, url, query *regexp.Regexp }) {
 	keys := strings.Join(slices.Concat(textKeys, headerNames()), "|")
 	r.auth = regexp.MustCompile(`(?i)(\b(?:proxy-)?authorization["']?\s*[:=]\s*["']?(?:(?:bearer|basic|digest|token|negotiate)\s+)?)[^\s"',;<>]+`)

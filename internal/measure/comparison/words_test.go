@@ -90,7 +90,7 @@ func TestNoTurns(t *testing.T) {
 	}
 }
 
-// TestFewPairs: a comparison by turns that has too few of them says what is wrong with the others; several runs say how much they differ.
+// TestFewPairs: a comparison with too few valid pairs says what is wrong with the others; several runs say how much they differ.
 func TestFewPairs(t *testing.T) {
 	var a, b []Run
 	for i := range uint64(6) {

@@ -197,7 +197,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// TestRemote: who connects to itself has no network between.
+// TestRemote: a connection to this machine uses no network.
 func TestRemote(t *testing.T) {
 	for ips, want := range map[[2]string]bool{{"10.0.0.2", "10.0.0.3"}: true, {"fd00::2", "fd00::3"}: true, {"127.0.0.1", "127.0.0.1"}: false, {"127.0.0.1", "127.0.1.1"}: false,
 		{"::1", "::1"}: false, {"::ffff:127.0.0.1", "::ffff:127.0.0.2"}: false, {"10.0.0.2", "10.0.0.2"}: false, {"", ""}: false} {

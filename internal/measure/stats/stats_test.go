@@ -157,7 +157,7 @@ func TestColumn(t *testing.T) {
 	})
 }
 
-// TestColumnSize says what a value costs.
+// TestColumnSize prints the memory of a value.
 func TestColumnSize(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// TestAdvice404: a path that does not exist is not taken for a model that does not, though the answer lists paths with that word in it.
+// TestAdvice404: an unknown path is not reported as an unknown model, although the answer lists paths with that word in it.
 func TestAdvice404(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"error":{"message":"unknown path; this server answers /v1/chat/completions, /v1/models, /metrics and /health","type":"not_found","code":404}}`: "has no such path",

@@ -125,7 +125,7 @@ func median(v []float64) float64 {
 	return stats.Percentile(sorted, 50)
 }
 
-// findings adds sentences about the run, for people who read no further.
+// findings adds sentences about the run, for people who read only the top of the page.
 func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock) {
 	b.Bands = c.phases(q)
 	if s := c.slowPhase(q); s != nil {

@@ -101,7 +101,7 @@ func TestTracker(t *testing.T) {
 	if got, want := s.Counts.RecordsShare, 21.3/40; math.Abs(got-want) > 1e-9 || math.Abs(s.Counts.RecordsETA.Seconds()-18.7) > 1e-6 || !s.Counts.Began.Equal(now) {
 		t.Errorf("%v of the records, want %v; %v left; begun %v", got, want, s.Counts.RecordsETA, s.Counts.Began)
 	}
-	behind := line // half of what has come back is worked up
+	behind := line // half of the answers are processed
 	behind.Finished *= 2
 	if tracker.Fill(&behind, now.Add(30*time.Second), liveview.View{Width: 120}, &s); math.Abs(s.Counts.RecordsShare-21.3/80) > 1e-9 {
 		t.Errorf("%v of the records", s.Counts.RecordsShare)

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestRecordings: every run that was recorded of the Python tool says what its records say, and so does one of this program.
+// TestRecordings: the summary of every recorded run of the Python tool agrees with its records, and so does one of this program.
 func TestRecordings(t *testing.T) {
 	runs, err := filepath.Glob("../../run/rereport/testdata/*/summary.json.gz")
 	if err != nil {

@@ -142,7 +142,7 @@ func TestConformanceOfPacedAnswers(t *testing.T) {
 	}
 }
 
-// apart is the longest time that may lie between the first two messages: a client that was held up knows the first one's instant only so far.
+// apart is the longest time that may lie between the first two messages: a client that was delayed knows the first instant only to within this time.
 func apart(g *got) time.Duration {
 	return time.Duration(g.Messages[1].At - g.Messages[0].At + g.Messages[0].UncertainNs)
 }

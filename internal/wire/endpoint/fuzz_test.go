@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// FuzzDecode holds whatever a server may send against encoding/json, which agrees on content where there is any.
+// FuzzDecode compares the content of any answer with the result of encoding/json.
 func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`data: {"object":"chat.completion.chunk","choices":[{"delta":{"content":"a\u00e9","tool_calls":[{"function":{"name":"f","arguments":{"x":1}}}]}}]}`), false)
 	f.Add([]byte(`{"object":"chat.completion","choices":[{"message":{"content":[{"type":"text","text":"a"}],"reasoning":"b"}}],"usage":{"prompt_tokens":"9","x":{"y":1}}}`), true)

@@ -108,7 +108,7 @@ func FuzzResponse(f *testing.F) {
 	})
 }
 
-// FuzzRequest: what is taken for a request can be sent.
+// FuzzRequest: every accepted request can be sent.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"model_name":"m","inputs":[{"name":"t","shape":[1,1],"datatype":"BYTES","data":[["h"]]}],"parameters":{"a":1}}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {

@@ -25,7 +25,7 @@ type squeezer interface {
 	Flush() error
 }
 
-// squeezers are the content codings that are taken off, by name; "raw" is deflate without the head of zlib.
+// squeezers compress with the content codings that the client decodes, by name; "raw" is deflate without the head of zlib.
 var squeezers = map[string]func(io.Writer) squeezer{
 	"gzip":    func(w io.Writer) squeezer { return gzip.NewWriter(w) },
 	"deflate": func(w io.Writer) squeezer { return zlib.NewWriter(w) },

@@ -218,7 +218,7 @@ func (g *goldenCase) check(t *testing.T, rec *record.Record) {
 		t.Errorf("status %d, want %d", rec.Status, *s)
 	}
 	n, most := len(rec.Messages), g.Upstream.Responses
-	inTime := g.stalls() && n > 0 && n < most // a server that is held up sends fewer before the timeout
+	inTime := g.stalls() && n > 0 && n < most // a server that is delayed sends fewer before the timeout
 	if g.Ours == nil && g.Upstream.Error.Type != "SSEResponseError" && n != most && !inTime {
 		t.Errorf("%d messages, want %d", n, most)
 	}

@@ -45,7 +45,7 @@ func tlsServer(t *testing.T, change func(*tls.Config)) (*httptest.Server, string
 	return srv, ca
 }
 
-// longestGap is the longest time that may lie between the first two messages: a client that was held up knows the first one's instant only so far.
+// longestGap is the longest time that may lie between the first two messages: a client that was delayed knows the first instant only to within this time.
 func longestGap(rec *record.Record) time.Duration {
 	return time.Duration(rec.Messages[1].At - rec.Messages[0].At + rec.Messages[0].UncertainNs)
 }

@@ -9,7 +9,7 @@ import (
 	"aiperf/internal/base/rng"
 )
 
-// TestFinish: who watches ends a run like its time does; what is in flight is cut, later phases do not begin, and nobody was interrupted.
+// TestFinish: a watcher ends a run as its duration does: requests in flight are cut, later phases do not begin, and the run does not count as interrupted.
 func TestFinish(t *testing.T) {
 	bubble(t, "finish", func(t *testing.T) {
 		s := newSim(t, manner{total: 10 * sec})

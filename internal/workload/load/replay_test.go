@@ -56,7 +56,7 @@ func pair() *shapes {
 }
 
 // TestReplay: the turn before the entry of every session under way primes the cache, so timed that all lanes reach their entry together; then each
-// continues at its recorded distance, who waits for an agent waits, and a lane that has ended begins the next conversation at its first turn.
+// continues at its recorded distance, agents that wait for another agent wait, and a lane that has ended begins the next conversation at its first turn.
 func TestReplay(t *testing.T) {
 	for name, c := range map[string]struct {
 		change     func(p *Phase)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestListen: the last word says who has the terminal, and what follows of a fault is kept, whatever it holds.
+// TestListen: the last message says which process has the terminal, and the text of a fault after it is kept, whatever it contains.
 func TestListen(t *testing.T) {
 	for said, want := range map[string]struct {
 		shown bool

@@ -161,7 +161,7 @@ func TestSixFigures(t *testing.T) {
 	}
 }
 
-// TestWorkers: how many groups are in which state, and where there is room what each has read and written.
+// TestWorkers: the panel shows how many groups are in which state and, if there is room, what each has read and written.
 func TestWorkers(t *testing.T) {
 	s := sample(Profiling, "m")
 	s.Workers = append(s.Workers, Worker{Name: "b", State: "stale", Memory: -1, Read: 3 << 20, Written: 2048})

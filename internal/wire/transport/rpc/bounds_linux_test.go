@@ -45,7 +45,7 @@ func (c *notedConn) Write(b []byte) (int, error) {
 }
 
 // sent waits until the kernel has sent everything that was written. It holds bytes back while the congestion window is full, which happens when a
-// client that was held up acknowledges late. An error is returned after 10 s.
+// client that was delayed acknowledges late. An error is returned after 10 s.
 func (c *notedConn) sent() error {
 	raw, err := c.Conn.(*net.TCPConn).SyscallConn()
 	if err != nil {
@@ -94,8 +94,8 @@ func (l *notingListener) Accept() (net.Conn, error) {
 	return n, nil
 }
 
-// TestBoundsContainTheArrival: whether the reader keeps up or is held up for 20 ms again and again, every message came between the two instants that its
-// record states, as the server's own writes tell. A reader that was held up knows some messages only approximately. On a crowded machine about one
+// TestBoundsContainTheArrival: whether the reader keeps up or is often delayed by 20 ms, every message came between the two instants that its
+// record states, as the server's own writes tell. A reader that was delayed knows some messages only approximately. On a crowded machine about one
 // message in a thousand reaches its socket later than the bounds allow for (deliveryTime of package transport), so a run with such a message is made
 // again, twice at most.
 func TestBoundsContainTheArrival(t *testing.T) {
@@ -175,7 +175,7 @@ func outsideBounds(t *testing.T, stalled, userStamps bool) (outside []string) {
 		}
 	}
 	if stalled && uncertain < events/10 {
-		t.Errorf("%d messages are uncertain by more than 1 ms; the reader was held up", uncertain)
+		t.Errorf("%d messages are uncertain by more than 1 ms; the reader was delayed", uncertain)
 	}
 	if tr := rec.Trace; stalled && tr.SharedReads < events/10 || tr.FirstUncertainNs != rec.Messages[0].UncertainNs {
 		t.Errorf("%d shared reads, the first message uncertain by %d", tr.SharedReads, tr.FirstUncertainNs)

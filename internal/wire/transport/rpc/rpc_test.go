@@ -286,7 +286,7 @@ func TestEndlessEmptyMessages(t *testing.T) {
 	}
 }
 
-// TestConnectionsThatFail: nobody listens, somebody who does not speak gRPC does, the connection breaks, the idle connection died.
+// TestConnectionsThatFail: errors of a port without a server, a server without gRPC, a broken connection, and an idle connection that died.
 func TestConnectionsThatFail(t *testing.T) {
 	if rec := send(t, client(t, nil), "grpc://127.0.0.1:1/p.S/M", "a", nil); rec.Error == nil || rec.Error.Type != transport.ErrConnect {
 		t.Errorf("%+v", rec.Error)
