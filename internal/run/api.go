@@ -55,39 +55,39 @@ type apiState struct {
 }
 
 // startAPI starts the API server if the settings ask for one. It answers from now until the end of the run.
-func (o *runResources) startAPI(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) error {
-	port, host := apiAddress(cfg)
+func (o *runResources) startAPI(ctx context.Context) error {
+	port, host := apiAddress(o.cfg)
 	if port == 0 {
 		return nil
 	}
-	tuning := &cfg.Environment.API
+	tuning := &o.cfg.Environment.API
 	origins, err := tuning.OriginList()
 	if err != nil {
-		return fmt.Errorf("%s: %w", cfg.As("environment.api_server.cors_origins"), err)
+		return fmt.Errorf("%s: %w", o.cfg.As("environment.api_server.cors_origins"), err)
 	}
-	t := &apiState{cfg: cfg, opts: opts, figures: promserver.NewFigures(), began: time.Now(), ended: map[int]*load.PhaseStats{}, counts: map[int]*[2]int64{}, worked: map[int]int64{}}
-	settings, err := withoutKey(opts.InputConfig)
+	t := &apiState{cfg: o.cfg, opts: o.opts, figures: promserver.NewFigures(), began: time.Now(), ended: map[int]*load.PhaseStats{}, counts: map[int]*[2]int64{}, worked: map[int]int64{}}
+	settings, err := withoutKey(o.opts.InputConfig)
 	if err != nil {
 		return err
 	}
 	source := &api.Source{
-		Ready: t.ready, Config: settings, Run: opts.Info, Metrics: t.metrics, Progress: t.progress, Workers: t.workers, Results: t.outcome,
+		Ready: t.ready, Config: settings, Run: o.opts.Info, Metrics: t.metrics, Progress: t.progress, Workers: t.workers, Results: t.outcome,
 		Page: func() []byte {
-			return promserver.Page(opts.Version, pageLabels(cfg, opts), gaugesOf(standingOf(t.load.Load())), t.figures.Now())
+			return promserver.Page(o.opts.Version, pageLabels(o.cfg, o.opts), gaugesOf(standingOf(t.load.Load())), t.figures.Now())
 		},
-		Dir: cfg.Artifacts.Dir, Origins: origins,
+		Dir: o.cfg.Artifacts.Dir, Origins: origins,
 	}
 	address := net.JoinHostPort(host, strconv.Itoa(port))
-	guard := &promserver.AccessGuard{Token: cmp.Or(cfg.Runtime.APIToken, tuning.Token, processToken()), Host: host, Open: func(path string) bool { return openPaths[path] }}
+	guard := &promserver.AccessGuard{Token: cmp.Or(o.cfg.Runtime.APIToken, tuning.Token, processToken()), Host: host, Open: func(path string) bool { return openPaths[path] }}
 	server, err := promserver.Listen(ctx, address, longestDownload, guard.Wrap(source.Handler()))
 	if err != nil {
-		return fmt.Errorf("%s %s: %w", cfg.As("runtime.api_port"), address, err)
+		return fmt.Errorf("%s %s: %w", o.cfg.As("runtime.api_port"), address, err)
 	}
 	address, withToken := server.URL()+"/api/progress", ""
 	if guard.Token == processToken() {
 		withToken = guard.Address(address)
 	}
-	say.PrintAddress("API of this run", address, withToken)
+	o.say.PrintAddress("API of this run", address, withToken)
 	t.failed = server.Failed
 	o.api = t
 	o.untilEnd.OnStop(func() error {

@@ -28,7 +28,7 @@ func (o *runResources) newPrefixes() *metric.Prefixes {
 
 // cacheUse returns what is known about the server's prefix cache: from the usage in the answers, else from the server's counters. If the server
 // reports neither, the result names an earlier run that sent the same prompts.
-func (o *runResources) cacheUse(cfg *config.Benchmark, opts *Options, window metric.Window) metric.CacheUse {
+func (o *runResources) cacheUse(window metric.Window) metric.CacheUse {
 	if !results.Generates(o.results.Endpoint) {
 		return metric.CacheUse{}
 	}
@@ -37,7 +37,7 @@ func (o *runResources) cacheUse(cfg *config.Benchmark, opts *Options, window met
 		o.exporters.CacheCounters(&u, o.prefixes.Tokens(), window)
 	}
 	if u.CacheSource == "" {
-		u = metric.CacheUse{EarlierRun: earlierRun(cfg, opts)}
+		u = metric.CacheUse{EarlierRun: earlierRun(o.cfg, o.opts)}
 	}
 	return u
 }

@@ -28,6 +28,11 @@ import (
 
 // runResources holds the connections, files and workers of a run.
 type runResources struct {
+	cfg  *config.Benchmark
+	opts *Options
+	plan *runPlan
+	say  *reporter
+
 	urls      []string // URLs of the servers, after simulated ones have started
 	addresses *connection.Addresses
 	client    *transport.Client
@@ -58,26 +63,26 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan,
 	if err := r.stateRequests(opts); err != nil {
 		return nil, err
 	}
-	o := &runResources{encodes: r.encodes, outputs: component.List{Unhurried: true}}
-	err := runStages(say, o.stages(ctx, cfg, opts, r, say))
+	o := &runResources{cfg: cfg, opts: opts, plan: r, say: say, encodes: r.encodes, outputs: component.List{Unhurried: true}}
+	err := runStages(say, o.stages(ctx))
 	if err != nil {
-		o.saveLog(say)
-		o.close(ctx, say)
+		o.saveLog()
+		o.close(ctx)
 		return nil, err
 	}
 	return o, nil
 }
 
 // stages lists the stages of open in their order.
-func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) []stage {
+func (o *runResources) stages(ctx context.Context) []stage {
 	return []stage{
-		{"api", func() error { return o.startAPI(ctx, cfg, opts, say) }},
-		{"servers", func() error { return o.startServers(ctx, cfg) }},
-		{"connections", func() error { return o.connect(cfg, r, connection.UserAgent(opts.Version), say.Warn) }},
-		{"artifacts", func() error { return o.claimDir(ctx, cfg, opts, say) }},
-		{"data", func() error { return o.holdData(r, say.Warn) }},
+		{"api", func() error { return o.startAPI(ctx) }},
+		{"servers", func() error { return o.startServers(ctx) }},
+		{"connections", func() error { return o.connect(connection.UserAgent(o.opts.Version), o.say.Warn) }},
+		{"artifacts", func() error { return o.claimDir(ctx) }},
+		{"data", func() error { return o.holdData(o.say.Warn) }},
 		{"executor", func() error {
-			o.makeExecutor(cfg, opts, r, say)
+			o.makeExecutor()
 			if err := o.preflight.AwaitModels(ctx); err != nil {
 				return err
 			}
@@ -85,10 +90,10 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 				return err
 			}
 			var err error
-			if o.executor.CacheBuster, err = inputs.NewCacheBuster(cfg.Dataset(), inputs.ReservesMarker(cfg.Dataset(), r.data.Info()), opts.BenchmarkID, lazyTokenizer(ctx, r.tokenizers)); err != nil {
+			if o.executor.CacheBuster, err = inputs.NewCacheBuster(o.cfg.Dataset(), inputs.ReservesMarker(o.cfg.Dataset(), o.plan.data.Info()), o.opts.BenchmarkID, lazyTokenizer(ctx, o.plan.tokenizers)); err != nil {
 				return err
 			}
-			return inputs.CheckBodies(ctx, o.prepared, r.endpoint, r.codec, false, say.Warn)
+			return inputs.CheckBodies(ctx, o.prepared, o.plan.endpoint, o.plan.codec, false, o.say.Warn)
 		}},
 		{"probe", func() (err error) { o.probed, err = o.preflight.Probe(ctx); return err }},
 		{"hooks", func() (err error) {
@@ -99,15 +104,15 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 			}
 			return err
 		}},
-		{"streams", func() error { return o.startStreams(ctx, cfg, opts, r, say) }},
-		{"files", func() error { return o.replaceFiles(cfg, opts, say) }}, // no stage before this one touches the files of an earlier run
-		{"results", func() error { return o.startResults(ctx, cfg, opts, r, say) }},
+		{"streams", func() error { return o.startStreams(ctx) }},
+		{"files", func() error { return o.replaceFiles() }}, // no stage before this one touches the files of an earlier run
+		{"results", func() error { return o.startResults(ctx) }},
 		{"telemetry", func() error {
-			o.exporters = exporters.New(exporters.Options{Config: cfg, Version: opts.Version, Secrets: opts.Secrets, URLs: o.urls, Layout: o.layout, Say: say.Reporter, Seconds: o.seconds})
+			o.exporters = exporters.New(exporters.Options{Config: o.cfg, Version: o.opts.Version, Secrets: o.opts.Secrets, URLs: o.urls, Layout: o.layout, Say: o.say.Reporter, Seconds: o.seconds})
 			return nil
 		}},
 		{"load", func() (err error) {
-			o.load, err = o.newLoad(cfg, r, say.view.Busy())
+			o.load, err = o.newLoad(o.say.view.Busy())
 			o.streams.load.Store(o.load)
 			if o.adaptive != nil {
 				o.adaptive.Load = o.load
@@ -117,7 +122,7 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 			}
 			return err
 		}},
-		{"inputs", func() error { return o.listInputs(ctx, cfg, r, opts, say) }},
+		{"inputs", func() error { return o.listInputs(ctx) }},
 	}
 }
 
@@ -126,15 +131,15 @@ func (o *runResources) stages(ctx context.Context, cfg *config.Benchmark, opts *
 const bytesGC = 30
 
 // holdData adapts the run to its data: it sets the memory target for media, and stops the reader of streamed data at the end of the run.
-func (o *runResources) holdData(r *runPlan, warn func(string)) error {
-	if info := r.data.Info(); info.MadeMedia || info.LongRows {
+func (o *runResources) holdData(warn func(string)) error {
+	if info := o.plan.data.Info(); info.MadeMedia || info.LongRows {
 		before := debug.SetGCPercent(bytesGC)
 		o.untilEnd.OnStop(func() error { debug.SetGCPercent(before); return nil })
 	}
-	if g, ok := r.data.(dataset.OpenEnded); ok {
+	if g, ok := o.plan.data.(dataset.OpenEnded); ok {
 		o.untilEnd.OnStop(func() error {
 			err := g.Close()
-			r.warnOfData(warn)
+			o.plan.warnOfData(warn)
 			return err
 		})
 	}
@@ -142,32 +147,32 @@ func (o *runResources) holdData(r *runPlan, warn func(string)) error {
 }
 
 // close releases everything in the opposite order.
-func (o *runResources) close(ctx context.Context, say *reporter) {
+func (o *runResources) close(ctx context.Context) {
 	if err := errors.Join(o.outputs.Stop(ctx), o.untilEnd.Stop(ctx)); err != nil {
-		say.Print("aiperf: warning: " + err.Error())
+		o.say.Print("aiperf: warning: " + err.Error())
 	}
 }
 
 // abandon closes a run that was interrupted before it sent anything, and removes the results that it had begun.
-func (o *runResources) abandon(ctx context.Context, cfg *config.Benchmark, say *reporter) {
+func (o *runResources) abandon(ctx context.Context) {
 	if file := o.executor.Inputs; file != nil {
 		file.Discard()
 	}
 	err := o.outputs.Stop(ctx)
-	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(cfg, path) })
+	_, clearErr := o.layout.Clear(func(path string) bool { return Reads(o.cfg, path) })
 	if err = errors.Join(err, clearErr); err != nil {
-		say.Print("aiperf: warning: " + err.Error())
+		o.say.Print("aiperf: warning: " + err.Error())
 	}
-	o.close(ctx, say)
+	o.close(ctx)
 }
 
 // startServers starts the simulated servers.
-func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) error {
-	servers := &mockServers{as: cfg.As("endpoint.urls"), asked: cfg.Endpoint.URLs}
+func (o *runResources) startServers(ctx context.Context) error {
+	servers := &mockServers{as: o.cfg.As("endpoint.urls"), asked: o.cfg.Endpoint.URLs}
 	err := o.untilEnd.Start(ctx, servers)
 	o.urls = servers.urls
-	for i, asked := range cfg.Endpoint.URLs {
-		if err == nil && connection.UsesGRPC(cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
+	for i, asked := range o.cfg.Endpoint.URLs {
+		if err == nil && connection.UsesGRPC(o.cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
 			o.urls[i] = "grpc" + strings.TrimPrefix(o.urls[i], "http")
 		}
 	}
@@ -175,19 +180,19 @@ func (o *runResources) startServers(ctx context.Context, cfg *config.Benchmark) 
 }
 
 // connect creates the client, after checking that this machine supports its connections.
-func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, warn func(string)) (err error) {
-	if o.addresses, err = connection.NewAddresses(o.urls, cfg, r.endpoint); err != nil {
+func (o *runResources) connect(agent string, warn func(string)) (err error) {
+	if o.addresses, err = connection.NewAddresses(o.urls, o.cfg, o.plan.endpoint); err != nil {
 		return err
 	}
-	connections := connection.Options(cfg, warn)
-	warnings, err := connection.MachineLimits().Check(r.scenario, o.addresses.Targets, connections.Reuse, cfg.As)
+	connections := connection.Options(o.cfg, warn)
+	warnings, err := connection.MachineLimits().Check(o.plan.scenario, o.addresses.Targets, connections.Reuse, o.cfg.As)
 	if err != nil {
 		return err
 	}
 	for _, w := range warnings {
 		warn(w)
 	}
-	over, client, release, err := connection.NewClient(cfg, r.endpoint, r.codec, connections, agent)
+	over, client, release, err := connection.NewClient(o.cfg, o.plan.endpoint, o.plan.codec, connections, agent)
 	if err != nil {
 		return err
 	}
@@ -197,9 +202,9 @@ func (o *runResources) connect(cfg *config.Benchmark, r *runPlan, agent string, 
 }
 
 // newLoad creates the load generator, which sends the requests when they are due.
-func (o *runResources) newLoad(cfg *config.Benchmark, r *runPlan, busy int) (*load.Generator, error) {
-	return load.New(r.scenario, load.Options{
-		Source: inputs.NewSource(r.data), Executor: o.executor, Root: r.root, Waiter: waiter(cfg), Busy: busy,
+func (o *runResources) newLoad(busy int) (*load.Generator, error) {
+	return load.New(o.plan.scenario, load.Options{
+		Source: inputs.NewSource(o.plan.data), Executor: o.executor, Root: o.plan.root, Waiter: waiter(o.cfg), Busy: busy,
 		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.PhaseStart(p) }, After: o.after},
 	})
 }
@@ -221,21 +226,21 @@ func (o *runResources) after(f *load.PhaseStats) {
 }
 
 // listInputs starts inputs.json for the datasets that have one. It does not overwrite a file of that name that is an input of the run.
-func (o *runResources) listInputs(ctx context.Context, cfg *config.Benchmark, r *runPlan, opts *Options, say *reporter) error {
-	f := r.data.Info()
+func (o *runResources) listInputs(ctx context.Context) error {
+	f := o.plan.data.Info()
 	if f.Trace || f.Verbatim {
 		return nil
 	}
-	if Reads(cfg, o.layout.Inputs()) {
-		say.Note("%s is not overwritten, because the run reads it", o.layout.Inputs())
+	if Reads(o.cfg, o.layout.Inputs()) {
+		o.say.Note("%s is not overwritten, because the run reads it", o.layout.Inputs())
 		return nil
 	}
-	file := inputs.NewFileWriter(o.layout.Inputs(), opts.Secrets, o.prepared, r.codec, say.Warn)
-	drawn, hints := say.Screen != nil || say.view.Displayed(), 0
-	file.Progress = say.view.SetListing
+	file := inputs.NewFileWriter(o.layout.Inputs(), o.opts.Secrets, o.prepared, o.plan.codec, o.say.Warn)
+	drawn, hints := o.say.Screen != nil || o.say.view.Displayed(), 0
+	file.Progress = o.say.view.SetListing
 	file.Tell = func(done, of int) {
 		if hints++; hints == 1 || !drawn { // a live view shows the progress of the file
-			say.Note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))
+			o.say.Note("writing %s: %s of %s; Ctrl-C skips the rest (the results are complete)", o.layout.Inputs(), terminal.Count(done), terminal.Plural(of, "conversation"))
 		}
 	}
 	o.executor.Inputs = file
@@ -251,15 +256,15 @@ func waiter(cfg *config.Benchmark) clock.Waiter {
 }
 
 // makeExecutor makes the executor, and what sends requests before the load.
-func (o *runResources) makeExecutor(cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) {
-	agent, streaming := connection.UserAgent(opts.Version), r.metrics.Options().Streaming
-	o.prepared = inputs.NewPreparedStore(r.data)
+func (o *runResources) makeExecutor() {
+	agent, streaming := connection.UserAgent(o.opts.Version), o.plan.metrics.Options().Streaming
+	o.prepared = inputs.NewPreparedStore(o.plan.data)
 	o.executor = exec.New(exec.Options{
-		Config: cfg, Agent: agent, Endpoint: r.endpoint, Codec: r.codec, Data: o.prepared, Client: o.carrier, Addresses: o.addresses,
-		Streaming: streaming, Phases: r.scenario.Phases, Watcher: opts.Watch, Warn: say.Warn,
+		Config: o.cfg, Agent: agent, Endpoint: o.plan.endpoint, Codec: o.plan.codec, Data: o.prepared, Client: o.carrier, Addresses: o.addresses,
+		Streaming: streaming, Phases: o.plan.scenario.Phases, Watcher: o.opts.Watch, Warn: o.say.Warn,
 	})
 	o.preflight = preflight.New(preflight.Options{
-		Config: cfg, Endpoint: r.endpoint, Codec: r.codec, Streaming: streaming, Tokenizers: r.tokenizers, Executor: o.executor, Addresses: o.addresses,
-		Client: o.carrier, Agent: agent, Secrets: opts.Secrets, Interactive: opts.Interactive, Say: say.Reporter,
+		Config: o.cfg, Endpoint: o.plan.endpoint, Codec: o.plan.codec, Streaming: streaming, Tokenizers: o.plan.tokenizers, Executor: o.executor, Addresses: o.addresses,
+		Client: o.carrier, Agent: agent, Secrets: o.opts.Secrets, Interactive: o.opts.Interactive, Say: o.say.Reporter,
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/exec"
+	"aiperf/internal/run/results"
 	"aiperf/internal/run/view"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
@@ -48,6 +49,28 @@ type Options struct {
 // Run executes a benchmark and writes its files. An error before the first request leaves only the directory behind; after it there is always a
 // report. When the user interrupts the run, the context ends: the run drains and reports what it has.
 func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*metric.Run, error) {
+	opts.complete(cfg)
+	say := newReporter(ctx, &opts, cfg)
+	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir)()
+	o, err := start(ctx, cfg, seed, &opts, say)
+	if err != nil {
+		return nil, err
+	}
+	defer o.close(ctx)
+	sent := o.send(ctx)
+	run, outcome := o.summarize(sent)
+	readErr := o.assess(run, sent)
+	writeErr := o.write(run, outcome)
+	o.publish(ctx, run)
+	o.report(run, sent)
+	if sent.err != nil {
+		return run, sent.err
+	}
+	return run, errors.Join(sent.outputErr, readErr, writeErr, o.encodes())
+}
+
+// complete sets the options that the caller may omit.
+func (opts *Options) complete(cfg *config.Benchmark) {
 	if opts.BenchmarkID == "" {
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
@@ -55,66 +78,89 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if opts.Dashboard != nil {
 		opts.Progress = 0
 	}
-	say := newReporter(ctx, &opts, cfg)
-	if opts.Dashboard != nil {
-		if err := say.view.Show(opts.Dashboard, cfg.Artifacts.Dir); err != nil {
-			say.Warn("the dashboard cannot be displayed: " + err.Error())
-		}
-		defer say.view.Hide()
-	}
-	begun, err := start(ctx, cfg, seed, &opts, say)
-	if err != nil {
-		return nil, err
-	}
-	defer begun.close(ctx, say)
-	result, used, loadErr := begun.runLoad(ctx, cfg, &opts, say)
-	say.view.EndLoad()
-	pipeErr := begun.outputs.Stop(ctx)
-	window, phases := profilingWindow(result)
-	how := outcome(cfg, &opts, result, window, say.File)
-	how.GPU, how.NetworkRTT = begun.exporters.GPUFigures(window), begun.exporters.RoundTrip()
-	run := begun.results.Run(how)
-	plan := view.DescribePlan(cfg)
+}
+
+// sentLoad is what is known once everything was sent and every answer was processed.
+type sentLoad struct {
+	result    *load.Result // nil if the load did not start
+	used      watch.Usage  // resources that the client used
+	window    metric.Window
+	phases    []*load.PhaseStats // of the profiling phases
+	err       error              // the load failed
+	outputErr error              // some results could not be written
+}
+
+// send sends the requests while all components that watch them run, and waits until every answer is processed.
+func (o *runResources) send(ctx context.Context) sentLoad {
+	var s sentLoad
+	s.result, s.used, s.err = o.runLoad(ctx)
+	o.say.view.EndLoad()
+	s.outputErr = o.outputs.Stop(ctx)
+	s.window, s.phases = profilingWindow(s.result)
+	return s
+}
+
+// summarize computes the metrics of the run and shows them in the last frame of the live view.
+func (o *runResources) summarize(s sentLoad) (*metric.Run, results.Outcome) {
+	how := outcome(o.cfg, o.opts, s.result, s.window, o.say.File)
+	how.GPU, how.NetworkRTT = o.exporters.GPUFigures(s.window), o.exporters.RoundTrip()
+	run := o.results.Run(how)
+	plan := view.DescribePlan(o.cfg)
 	run.Subject = plan.Words()
-	say.view.ShowFinal(run.Profiling)
-	run.Silences = say.view.Stalls.Silences()
-	if begun.adaptive != nil {
+	o.say.view.ShowFinal(run.Profiling)
+	run.Silences = o.say.view.Stalls.Silences()
+	if o.adaptive != nil {
 		var err error
-		if run.Sought, err = runfiles.Open(cfg.Artifacts.Dir).Sought(); err != nil {
-			say.Warn("the search for the limit cannot be displayed: " + err.Error())
+		if run.Sought, err = runfiles.Open(o.cfg.Artifacts.Dir).Sought(); err != nil {
+			o.say.Warn("the search for the limit cannot be displayed: " + err.Error())
 		}
 	}
-	client := watch.ClientStats(run, phases, used, begun.client, begun.results)
-	client.ServerSilences = metric.SumSilences(run.Silences, window.From)
-	seenErr := begun.exporters.AddObservations(&client, window)
-	client.CacheUse = begun.cacheUse(cfg, &opts, window)
-	run.Probe, run.Branches = begun.probed, branchStats(result)
-	run.Keyless = keyless(&cfg.Endpoint)
-	judge(run, result, client, cfg.As)
-	run.Submit(cfg.Scenario, cfg.Unlocked || opts.Info.VariationIndex != nil)
-	head := begun.exporters.FileHead(run)
-	begun.exporters.AddPhaseFiles(head, how.Phases)
-	writeErr := errors.Join(seenErr, begun.results.Write(run, how), begun.exporters.Write(run, head, how.Phases))
-	begun.api.finish(run)
-	begun.upload(ctx, cfg, &opts, run, say)
-	watch.LogVerdict(say.Log, run)
-	reportFailure(say, run, result, begun.results.TemplateFailures(), opts.Reported, loadErr != nil, cfg.As)
-	if loadErr != nil {
-		return run, loadErr
-	}
-	return run, errors.Join(pipeErr, writeErr, begun.encodes())
+	return run, how
+}
+
+// assess adds the verdict to the run: whether the client, the machine and the servers kept the figures exact. The error is that of the file with the
+// readings of every second.
+func (o *runResources) assess(run *metric.Run, s sentLoad) error {
+	client := watch.ClientStats(run, s.phases, s.used, o.client, o.results)
+	client.ServerSilences = metric.SumSilences(run.Silences, s.window.From)
+	err := o.exporters.AddObservations(&client, s.window)
+	client.CacheUse = o.cacheUse(s.window)
+	run.Probe, run.Branches = o.probed, branchStats(s.result)
+	run.Keyless = keyless(&o.cfg.Endpoint)
+	judge(run, s.result, client, o.cfg.As)
+	run.Submit(o.cfg.Scenario, o.cfg.Unlocked || o.opts.Info.VariationIndex != nil)
+	return err
+}
+
+// write writes the files of the results and of the exporters.
+func (o *runResources) write(run *metric.Run, how results.Outcome) error {
+	head := o.exporters.FileHead(run)
+	o.exporters.AddPhaseFiles(head, how.Phases)
+	return errors.Join(o.results.Write(run, how), o.exporters.Write(run, head, how.Phases))
+}
+
+// publish passes the results to the API and to the trackers.
+func (o *runResources) publish(ctx context.Context, run *metric.Run) {
+	o.api.finish(run)
+	o.upload(ctx, run)
+}
+
+// report writes the verdict to the log and tells the user why the run has no result, if it has none.
+func (o *runResources) report(run *metric.Run, s sentLoad) {
+	watch.LogVerdict(o.say.Log, run)
+	reportFailure(o.say, run, s.result, o.results.TemplateFailures(), o.opts.Reported, s.err != nil, o.cfg.As)
 }
 
 // runLoad sends the requests while all components that watch them run. used holds the resources that the client used.
-func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts *Options, say *reporter) (result *load.Result, used watch.Usage, err error) {
+func (o *runResources) runLoad(ctx context.Context) (result *load.Result, used watch.Usage, err error) {
 	m := new(watch.Meter)
-	for _, one := range o.watchers(cfg, m, opts, say) {
+	for _, one := range o.watchers(m) {
 		if err := o.duringLoad.Start(ctx, one); err != nil {
 			return nil, used, errors.Join(err, o.duringLoad.Stop(ctx))
 		}
 	}
-	say.view.BeginLoad(o.load, o.exporters)
-	say.view.Stalls.NotReading = m.Heartbeat.Blind
+	o.say.view.BeginLoad(o.load, o.exporters)
+	o.say.view.Stalls.NotReading = m.Heartbeat.Blind
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)
 	err = errors.Join(err, unwatched())
@@ -125,16 +171,16 @@ func (o *runResources) runLoad(ctx context.Context, cfg *config.Benchmark, opts 
 }
 
 // watchers returns the components that run during the load, in the order of their start.
-func (o *runResources) watchers(cfg *config.Benchmark, m *watch.Meter, opts *Options, say *reporter) []component.Component {
+func (o *runResources) watchers(m *watch.Meter) []component.Component {
 	m.Check = o.client.CheckEmptiness
 	list := []component.Component{
 		o.exporters,
 		m,
-		say.view,
-		o.executor.Admit(o.results.Put, func() exec.FlightObserver { return m.Heartbeat }, say.view.Stalls),
-		view.NewProgress(cfg, opts.Progress, opts.Paint, say.view, say.Reporter),
-		watch.PhaseLog{Log: say.Log},
-		watch.NewLookTimer(opts.Watch, o.load),
+		o.say.view,
+		o.executor.Admit(o.results.Put, func() exec.FlightObserver { return m.Heartbeat }, o.say.view.Stalls),
+		view.NewProgress(o.cfg, o.opts.Progress, o.opts.Paint, o.say.view, o.say.Reporter),
+		watch.PhaseLog{Log: o.say.Log},
+		watch.NewLookTimer(o.opts.Watch, o.load),
 	}
 	if o.adaptive != nil {
 		list = append(list, o.adaptive)

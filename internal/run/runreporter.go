@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"aiperf/internal/config"
+	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run/message"
 	"aiperf/internal/run/view"
 )
@@ -20,4 +21,15 @@ func newReporter(ctx context.Context, o *Options, cfg *config.Benchmark) *report
 	return &reporter{view: shown, Reporter: message.New(message.Options{
 		Level: cfg.Logging.Level, Err: o.Err, LiveLine: o.Progress > 0, Notes: o.Notes, Warnings: o.Warnings, Secrets: o.Secrets, Wrap: shown.LogHandler,
 	})}
+}
+
+// showDashboard shows the live view on a terminal, if there is one for it. hide restores the terminal.
+func (say *reporter) showDashboard(on *dashboard.Terminal, dir string) (hide func()) {
+	if on == nil {
+		return func() {}
+	}
+	if err := say.view.Show(on, dir); err != nil {
+		say.Warn("the dashboard cannot be displayed: " + err.Error())
+	}
+	return say.view.Hide
 }

@@ -22,7 +22,7 @@ func TestAStageThatRefusesIsTheLast(t *testing.T) {
 
 // TestInputsAreTheLastStage: an error before the first request must leave no inputs.json, so nothing that can be refused follows it.
 func TestInputsAreTheLastStage(t *testing.T) {
-	stages := new(runResources).stages(t.Context(), nil, nil, nil, nil)
+	stages := new(runResources).stages(t.Context())
 	if last := stages[len(stages)-1]; last.name != "inputs" {
 		t.Errorf("the last stage is %s", last.name)
 	}

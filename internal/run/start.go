@@ -29,7 +29,7 @@ func start(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts *
 	}()
 	release := func(got result) {
 		if got.runResources != nil {
-			got.abandon(ctx, cfg, say)
+			got.abandon(ctx)
 		}
 	}
 	var got result

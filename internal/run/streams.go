@@ -26,20 +26,20 @@ type streams struct {
 }
 
 // startStreams opens the configured streams. They end when the results have the last request; the page ends with the run.
-func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan, say *reporter) error {
+func (o *runResources) startStreams(ctx context.Context) error {
 	o.streams = new(streams)
 	if o.api != nil {
 		o.streams.observers = append(o.streams.observers, o.api)
 	}
-	if address := cfg.Runtime.MetricsListen; address != "" {
-		figures, labels := promserver.NewFigures(), pageLabels(cfg, opts)
+	if address := o.cfg.Runtime.MetricsListen; address != "" {
+		figures, labels := promserver.NewFigures(), pageLabels(o.cfg, o.opts)
 		server, err := promserver.Listen(ctx, address, 10*time.Second, promserver.Metrics(func() []byte {
-			return promserver.Page(opts.Version, labels, gaugesOf(o.streams.standing()), figures.Now())
+			return promserver.Page(o.opts.Version, labels, gaugesOf(o.streams.standing()), figures.Now())
 		}))
 		if err != nil {
-			return fmt.Errorf("%s %s: %w", cfg.As("runtime.metrics_listen"), address, err)
+			return fmt.Errorf("%s %s: %w", o.cfg.As("runtime.metrics_listen"), address, err)
 		}
-		say.Note("metrics of this run: %s/metrics", server.URL())
+		o.say.Note("metrics of this run: %s/metrics", server.URL())
 		o.streams.observers = append(o.streams.observers, figures)
 		o.untilEnd.OnStop(func() error {
 			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), component.StopLimit/2)
@@ -47,19 +47,19 @@ func (o *runResources) startStreams(ctx context.Context, cfg *config.Benchmark, 
 			return server.Close(limited)
 		})
 	}
-	if t := &cfg.OTel; t.MetricsURL != "" && (t.StreamMetrics || t.StreamTiming || t.StreamTraces) {
-		tuning := &cfg.Environment.OTel
+	if t := &o.cfg.OTel; t.MetricsURL != "" && (t.StreamMetrics || t.StreamTiming || t.StreamTraces) {
+		tuning := &o.cfg.Environment.OTel
 		stream, err := otlp.Open(ctx, otlp.Options{
 			URL: t.MetricsURL, Metrics: t.StreamMetrics, Timing: t.StreamTiming, Traces: t.StreamTraces, Attributes: t.ResourceAttributes, Headers: otlp.HeadersOf(os.Getenv),
 			Run: otlp.Run{
-				Version: opts.Version, BenchmarkID: opts.BenchmarkID, Provider: provider(t.GenAIProvider, o.urls), Operation: operation(r.endpoint.Name),
-				Streaming: cfg.Endpoint.Streaming, Servers: o.urls,
+				Version: o.opts.Version, BenchmarkID: o.opts.BenchmarkID, Provider: provider(t.GenAIProvider, o.urls), Operation: operation(o.plan.endpoint.Name),
+				Streaming: o.cfg.Endpoint.Streaming, Servers: o.urls,
 			},
 			Load: o.streams.standing, Flush: tuning.FlushInterval.Duration(), Batch: tuning.MaxBatch, Buffered: tuning.MaxBuffered,
-			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: cfg.Environment.HTTP.SSLVerify && !cfg.Endpoint.TLS.Insecure, Getenv: os.Getenv, Warn: say.Warn,
+			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: o.cfg.Environment.HTTP.SSLVerify && !o.cfg.Endpoint.TLS.Insecure, Getenv: os.Getenv, Warn: o.say.Warn,
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", cfg.As("otel.metrics_url"), err)
+			return fmt.Errorf("%s: %w", o.cfg.As("otel.metrics_url"), err)
 		}
 		o.streams.observers = append(o.streams.observers, stream)
 		o.outputs.OnStop(func() error { stream.Close(ctx); return nil })

@@ -60,26 +60,26 @@ func trackerSecrets() (list []string) {
 
 // upload sends the results to the trackers that the user named. A failure is a warning: the files of the run are complete. An interrupted run is
 // uploaded too. Each tracker has its own time limit.
-func (o *runResources) upload(ctx context.Context, cfg *config.Benchmark, opts *Options, run *metric.Run, say *reporter) {
+func (o *runResources) upload(ctx context.Context, run *metric.Run) {
 	ctx = context.WithoutCancel(ctx)
-	if m := &cfg.MLflow; m.TrackingURI != "" {
-		report := o.report(cfg, opts, run, m.RunName, m.ArtifactGlobs, say)
+	if m := &o.cfg.MLflow; m.TrackingURI != "" {
+		report := o.trackerReport(run, m.RunName, m.ArtifactGlobs)
 		to := mlops.MLflow{
-			URI: strings.TrimSpace(m.TrackingURI), Experiment: m.Experiment, Parent: m.ParentRunID, Tags: m.Tags, Agent: connection.UserAgent(opts.Version),
+			URI: strings.TrimSpace(m.TrackingURI), Experiment: m.Experiment, Parent: m.ParentRunID, Tags: m.Tags, Agent: connection.UserAgent(o.opts.Version),
 			User: os.Getenv(mlflowUser), Password: os.Getenv(mlflowPassword), Token: os.Getenv(mlflowToken),
 		}
-		sent, ok := deliver(ctx, "MLflow", cfg.Environment.MLflow.ExportTimeout.Duration(), say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
+		sent, ok := deliver(ctx, "MLflow", o.cfg.Environment.MLflow.ExportTimeout.Duration(), o.say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
 		if sent.RunID != "" {
-			o.noteMLflow(m, sent, ok, opts, say)
+			o.noteMLflow(m, sent, ok)
 		}
 	}
-	if w := &cfg.WandB; w.Project != "" && wandbOnline(say.Warn) {
-		report := o.report(cfg, opts, run, w.RunName, nil, say)
+	if w := &o.cfg.WandB; w.Project != "" && wandbOnline(o.say.Warn) {
+		report := o.trackerReport(run, w.RunName, nil)
 		to := mlops.WandB{
 			Base: cmp.Or(os.Getenv(wandbBase), mlops.WandBase), Key: os.Getenv(wandbKey), Project: w.Project, Entity: w.Entity, Tags: w.Tags,
-			RunID: strings.ReplaceAll(rng.UUID(), "-", "")[:8], Agent: connection.UserAgent(opts.Version),
+			RunID: strings.ReplaceAll(rng.UUID(), "-", "")[:8], Agent: connection.UserAgent(o.opts.Version),
 		}
-		deliver(ctx, "Weights & Biases", cfg.Environment.WandB.ExportTimeout.Duration(), say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
+		deliver(ctx, "Weights & Biases", o.cfg.Environment.WandB.ExportTimeout.Duration(), o.say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
 	}
 }
 
@@ -102,23 +102,23 @@ func deliver(ctx context.Context, name string, most time.Duration, say *reporter
 }
 
 // noteMLflow writes the file that says where the run is.
-func (o *runResources) noteMLflow(m *config.MLflow, sent mlops.Sent, complete bool, opts *Options, say *reporter) {
+func (o *runResources) noteMLflow(m *config.MLflow, sent mlops.Sent, complete bool) {
 	text, err := json.MarshalIndent(map[string]any{
 		"tracking_uri": redact.URL(m.TrackingURI), "experiment": m.Experiment, "experiment_id": sent.ExperimentID, "run_id": sent.RunID, "run_url": sent.URL,
-		"benchmark_id": opts.BenchmarkID, "complete": complete,
+		"benchmark_id": o.opts.BenchmarkID, "complete": complete,
 	}, "", "  ")
 	if err == nil {
-		err = artifact.WriteFile(o.layout.MLflow(), opts.Secrets.JSON(append(text, '\n')))
+		err = artifact.WriteFile(o.layout.MLflow(), o.opts.Secrets.JSON(append(text, '\n')))
 	}
 	if err != nil {
-		say.Warn("MLflow: " + err.Error())
+		o.say.Warn("MLflow: " + err.Error())
 	}
 }
 
-// report collects what is uploaded: every statistic of the summary, the configuration as the summary shows it, and files.
-func (o *runResources) report(cfg *config.Benchmark, opts *Options, run *metric.Run, name string, globs []string, say *reporter) *mlops.Report {
+// trackerReport collects what is uploaded: every statistic of the summary, the configuration as the summary shows it, and files.
+func (o *runResources) trackerReport(run *metric.Run, name string, globs []string) *mlops.Report {
 	r := &mlops.Report{
-		Name: cmp.Or(strings.TrimSpace(name), "aiperf-"+opts.BenchmarkID), Start: run.Start, End: run.End, Failed: run.AllFailed(), Cancelled: run.Cancelled,
+		Name: cmp.Or(strings.TrimSpace(name), "aiperf-"+o.opts.BenchmarkID), Start: run.Start, End: run.End, Failed: run.AllFailed(), Cancelled: run.Cancelled,
 	}
 	if r.Start.IsZero() {
 		r.Start, r.End = time.Now(), time.Now()
@@ -135,18 +135,18 @@ func (o *runResources) report(cfg *config.Benchmark, opts *Options, run *metric.
 			r.Metrics = append(r.Metrics, mlops.Metric{Key: key, Value: v})
 		}
 	}
-	r.Params = append(flat(nil, "", opts.InputConfig), mlops.Param{Key: "benchmark_id", Value: opts.BenchmarkID}, mlops.Param{Key: "aiperf_version", Value: opts.Version})
+	r.Params = append(flat(nil, "", o.opts.InputConfig), mlops.Param{Key: "benchmark_id", Value: o.opts.BenchmarkID}, mlops.Param{Key: "aiperf_version", Value: o.opts.Version})
 	if run.Validity != nil {
 		r.Params = append(r.Params, mlops.Param{Key: "verdict", Value: string(run.Validity.Verdict)})
 	}
 	files, err := mlops.Files(o.layout.Dir, globs)
 	if err != nil {
-		say.Warn(cfg.As("mlflow.artifact_globs") + ": " + err.Error())
+		o.say.Warn(o.cfg.As("mlflow.artifact_globs") + ": " + err.Error())
 	}
 	if globs == nil {
 		files, err = mlops.Files(o.layout.Dir, []string{"plots/**"})
 		if err != nil {
-			say.Warn("plots: " + err.Error())
+			o.say.Warn("plots: " + err.Error())
 		}
 		for _, f := range run.Files {
 			if rel, err := filepath.Rel(o.layout.Dir, f.Path); err == nil && filepath.IsLocal(rel) {
