@@ -30,7 +30,7 @@ func chatTable() *setting.Table {
 	rows := rowsOfProfile([2]string{"--model", ""}, [2]string{"--url", "http://localhost:8000"}, [2]string{"--system-prompt", ""})
 	rows = append(rows,
 		setting.Row{Flags: []string{"--quick", "-q"}, Kind: setting.Text, Help: "send this one message, print the answer and its figures, then exit"},
-		setting.Row{Flags: []string{"--history"}, Not: []string{"--no-history"}, Kind: setting.Bool, Default: "on", Help: "send the conversation so far with every message"},
+		setting.Row{Flags: []string{"--history"}, FalseNames: []string{"--no-history"}, Kind: setting.Bool, Default: "on", Help: "send the conversation so far with every message"},
 	)
 	rows = append(rows, rowsOfProfile([2]string{"--api-key", "for api.openai.com alone, OPENAI_API_KEY of the environment"}, [2]string{"--header", ""}, [2]string{"--tokenizer", "the model's own"},
 		[2]string{"--tls-ca-file", ""}, [2]string{"--tls-insecure", ""}, [2]string{"--proxy", ""})...)

@@ -237,7 +237,7 @@ func (p *Program) tell(r *comparison.Result, t *comparisonOutput) (int, error) {
 	}
 	p.assumed(r)
 	err := p.files(t, func() ([]byte, error) { return htmlpage.Compare(r, Version()) }, r.JSON)
-	return t.status(r.Outcome, r.Untold()), err
+	return t.status(r.Outcome, r.Undecided()), err
 }
 
 // line writes a line of a comparison; on a terminal it is wrapped with indentation.
@@ -297,10 +297,10 @@ func (p *Program) tellSeries(s *comparison.Series, t *comparisonOutput, g *gateO
 			return err
 		}
 		fmt.Fprintf(p.Out, "%s, %s: %s\n", c.Name, c.Basis, c.Outcome)
-		cannot = cannot || c.Untold()
+		cannot = cannot || c.Undecided()
 	}
 	fmt.Fprintf(p.Out, "\n%s: %s\n", s.Sentence(), s.Outcome)
-	p.assumed(s.Judged())
+	p.assumed(s.FirstJudged())
 	if err := p.files(t, func() ([]byte, error) { return htmlpage.CompareSeries(s, Version()) }, s.JSON); err != nil {
 		return err
 	}

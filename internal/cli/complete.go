@@ -28,7 +28,7 @@ func completeFlags(t *setting.Table, words []string, toComplete string, bare cob
 	var names []string
 	for i := range t.Rows {
 		if f := &t.Rows[i]; !f.NotBuilt {
-			for _, n := range append(append([]string(nil), f.Flags...), f.Not...) {
+			for _, n := range append(append([]string(nil), f.Flags...), f.FalseNames...) {
 				if strings.HasPrefix(n, toComplete) && strings.HasPrefix(n, "--") {
 					names = append(names, n+"\t"+f.Help)
 				}

@@ -171,7 +171,7 @@ func writeNotation(out *bufio.Writer, width int) {
 }
 
 func writeFlag(out *bufio.Writer, f *setting.Row, width int) {
-	head := "  " + strings.Join(append(append([]string(nil), f.Flags...), f.Not...), ", ")
+	head := "  " + strings.Join(append(append([]string(nil), f.Flags...), f.FalseNames...), ", ")
 	if v := placeholder(f); v != "" {
 		head += " " + v
 	}

@@ -26,7 +26,7 @@ import (
 // plotTable returns the flags of plot.
 func plotTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
-		{Flags: []string{"--paths"}, Not: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "run directories or their parent directories; the flag name is optional"},
+		{Flags: []string{"--paths"}, FalseNames: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "run directories or their parent directories; the flag name is optional"},
 		{Flags: []string{"--empty-paths"}, Kind: setting.Bool, Help: "use only directories given without a flag"},
 		{Flags: []string{"--output"}, Kind: setting.Path, Folder: true, Default: "<first path>/plots", Help: "output directory of the images; created if missing"},
 		{Flags: []string{"--theme"}, Kind: setting.Enum, Choices: []string{"light", "dark"}, Default: "light", Help: "colours"},
@@ -35,12 +35,12 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--format"}, Kind: setting.Enum, Choices: []string{plots.PNG, plots.SVG}, Default: plots.PNG, List: true, Help: "formats of the images"},
 		{Flags: []string{"--size"}, Kind: setting.Enum, Choices: []string{"small", "medium", "large"}, Default: "large", Help: "size of PNG images: 800x400, 1600x800, 2400x1200 pixels"},
 		{Flags: []string{"--dump-charts"}, Kind: setting.Path, Help: "also write the data of the images, as JSON"},
-		{Flags: []string{"--verbose"}, Not: []string{"--no-verbose"}, Kind: setting.Bool, Help: "also show the log on standard error"},
-		{Flags: []string{"--dashboard"}, Not: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
+		{Flags: []string{"--verbose"}, FalseNames: []string{"--no-verbose"}, Kind: setting.Bool, Help: "also show the log on standard error"},
+		{Flags: []string{"--dashboard"}, FalseNames: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
 		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard"},
 		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 = any free port"},
 		{Secret: redact.Secret, Flags: []string{"--api-token"}, Kind: setting.Text, Help: "access token of the dashboard [default: random, part of the printed URL]"},
-		{Flags: []string{"--mlflow-upload"}, Not: []string{"--no-mlflow-upload"}, Kind: setting.Bool, Help: "upload the images to an MLflow run"},
+		{Flags: []string{"--mlflow-upload"}, FalseNames: []string{"--no-mlflow-upload"}, Kind: setting.Bool, Help: "upload the images to an MLflow run"},
 		{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, Help: "MLflow server [default: MLFLOW_TRACKING_URI, else the server of the run's upload]"},
 		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, Help: "MLflow run [default: MLFLOW_RUN_ID, else the run's upload]"},
 	})

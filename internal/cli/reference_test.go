@@ -41,7 +41,7 @@ func reference() string {
 			fmt.Fprintf(&b, "\n## %s\n\n| flag | key | value | what |\n|---|---|---|---|\n", group)
 			for i := range resolve.Flags.Rows {
 				if f := &resolve.Flags.Rows[i]; f.Group == group {
-					fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", ticked(append(append([]string(nil), f.Flags...), f.Not...)...), ticked(f.Key), cell(valueOf(f)), cell(what(f)))
+					fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", ticked(append(append([]string(nil), f.Flags...), f.FalseNames...)...), ticked(f.Key), cell(valueOf(f)), cell(what(f)))
 				}
 			}
 		}
@@ -53,7 +53,7 @@ func reference() string {
 		fmt.Fprintf(&b, "\n## aiperf %s\n\n| flag | value | what |\n|---|---|---|\n", c.name)
 		for i := range c.table.Rows {
 			f := &c.table.Rows[i]
-			fmt.Fprintf(&b, "| %s | %s | %s |\n", ticked(append(append([]string(nil), f.Flags...), f.Not...)...), cell(valueOf(f)), cell(what(f)))
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", ticked(append(append([]string(nil), f.Flags...), f.FalseNames...)...), cell(valueOf(f)), cell(what(f)))
 		}
 	}
 	b.WriteString("\n## Variables of the environment\n\n| variable | key | value | what |\n|---|---|---|---|\n")

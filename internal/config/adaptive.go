@@ -73,24 +73,24 @@ func (v *violations) adaptive(path string, p *Phase) {
 	}
 	a := p.Adaptive()
 	finite := func(f float64) bool { return f > 0 && !math.IsInf(f, 0) }
-	v.when(p.AdaptiveMin != nil && !finite(a.Min), path+".adaptive_control_min", "must be > 0")
-	v.when(p.AdaptiveMax != nil && !finite(a.Max), path+".adaptive_control_max", "must be > 0")
-	v.when(!(a.Window >= 1) || a.Window.Infinite(), path+".adaptive_assessment_period", "must be >= 1 s")
-	v.when(p.AdaptiveSustain != nil && !(a.Sustain > 0), path+".adaptive_sustain_duration", "must be > 0")
-	v.when(a.Least < 1, path+".adaptive_min_completed_requests", "must be >= 1")
-	v.when(a.BaseStep < 1, path+".adaptive_scale_base_step", "must be >= 1")
-	v.when(a.MaxMultiplier < 1, path+".adaptive_scale_max_step_multiplier", "must be >= 1")
-	v.when(!finite(a.StepPercent), path+".adaptive_scale_step_percent", "must be > 0")
+	v.addIf(p.AdaptiveMin != nil && !finite(a.Min), path+".adaptive_control_min", "must be > 0")
+	v.addIf(p.AdaptiveMax != nil && !finite(a.Max), path+".adaptive_control_max", "must be > 0")
+	v.addIf(!(a.Window >= 1) || a.Window.Infinite(), path+".adaptive_assessment_period", "must be >= 1 s")
+	v.addIf(p.AdaptiveSustain != nil && !(a.Sustain > 0), path+".adaptive_sustain_duration", "must be > 0")
+	v.addIf(a.Least < 1, path+".adaptive_min_completed_requests", "must be >= 1")
+	v.addIf(a.BaseStep < 1, path+".adaptive_scale_base_step", "must be >= 1")
+	v.addIf(a.MaxMultiplier < 1, path+".adaptive_scale_max_step_multiplier", "must be >= 1")
+	v.addIf(!finite(a.StepPercent), path+".adaptive_scale_step_percent", "must be > 0")
 	if !p.AdaptiveScale {
 		return
 	}
 	at := path + ".adaptive_scale"
-	v.when(p.Kind == KindWarmup, at, "is for measured phases: a warm-up has no service level")
-	v.when(p.Duration == nil, at, "needs %s: it may never find its limit", v.as(path+".duration"))
-	v.when(p.AdaptiveSustain == nil, at, "needs %s", v.as(path+".adaptive_sustain_duration"))
-	v.when(len(p.SLA) == 0, at, "needs %s: the conditions that the load must meet", v.as(path+".sla"))
-	v.when(p.Type == PhaseFixedSchedule, at, "is not for type %s, whose times are given", p.Type)
-	v.when(p.Replays(), at, "and %s: recorded agents set their own load", v.as(path+".timing_mode"))
+	v.addIf(p.Kind == KindWarmup, at, "is for measured phases: a warm-up has no service level")
+	v.addIf(p.Duration == nil, at, "needs %s: it may never find its limit", v.spelling(path+".duration"))
+	v.addIf(p.AdaptiveSustain == nil, at, "needs %s", v.spelling(path+".adaptive_sustain_duration"))
+	v.addIf(len(p.SLA) == 0, at, "needs %s: the conditions that the load must meet", v.spelling(path+".sla"))
+	v.addIf(p.Type == PhaseFixedSchedule, at, "is not for type %s, whose times are given", p.Type)
+	v.addIf(p.Replays(), at, "and %s: recorded agents set their own load", v.spelling(path+".timing_mode"))
 	v.variable(path, p, a)
 }
 
@@ -99,27 +99,27 @@ func (v *violations) variable(path string, p *Phase, a *Adaptive) {
 	at := path + ".adaptive_scale"
 	switch a.Variable {
 	case "concurrency":
-		v.when(p.ConcurrencyRamp != nil, at, "moves the concurrency, and so does %s: give one of them", v.as(path+".concurrency_ramp"))
-		v.when(p.Concurrency != nil && a.Min > float64(*p.Concurrency), path+".adaptive_control_min", "%g is above %s %d", a.Min, v.as(path+".concurrency"), Value(p.Concurrency))
-		v.when(a.Max > maxConcurrency, path+".adaptive_control_max", "%g is above %d, more than one machine has ports for", a.Max, maxConcurrency)
+		v.addIf(p.ConcurrencyRamp != nil, at, "moves the concurrency, and so does %s: give one of them", v.spelling(path+".concurrency_ramp"))
+		v.addIf(p.Concurrency != nil && a.Min > float64(*p.Concurrency), path+".adaptive_control_min", "%g is above %s %d", a.Min, v.spelling(path+".concurrency"), Value(p.Concurrency))
+		v.addIf(a.Max > maxConcurrency, path+".adaptive_control_max", "%g is above %d, more than one machine has ports for", a.Max, maxConcurrency)
 	case "prefill_concurrency":
-		v.when(p.PrefillRamp != nil, at, "moves the prefill concurrency, and so does %s: give one of them", v.as(path+".prefill_ramp"))
-		v.when(p.Concurrency == nil, at, "moves the prefill concurrency, which also needs %s", v.as(path+".concurrency"))
-		v.when(p.Concurrency != nil && a.Max > float64(*p.Concurrency), path+".adaptive_control_max", "%g is above %s %d", a.Max, v.as(path+".concurrency"), Value(p.Concurrency))
+		v.addIf(p.PrefillRamp != nil, at, "moves the prefill concurrency, and so does %s: give one of them", v.spelling(path+".prefill_ramp"))
+		v.addIf(p.Concurrency == nil, at, "moves the prefill concurrency, which also needs %s", v.spelling(path+".concurrency"))
+		v.addIf(p.Concurrency != nil && a.Max > float64(*p.Concurrency), path+".adaptive_control_max", "%g is above %s %d", a.Max, v.spelling(path+".concurrency"), Value(p.Concurrency))
 	case "request_rate":
-		v.when(!p.Type.HasRate() || p.Rate == nil, at, "moves the request rate, which needs a phase with %s", v.as(path+".rate"))
-		v.when(p.RateRamp != nil, at, "moves the request rate, and so does %s: give one of them", v.as(path+".rate_ramp"))
-		v.when(p.HasSeries(), at, "moves the request rate, and so does %s: give one of them", v.as(path+".rate_series"))
+		v.addIf(!p.Type.HasRate() || p.Rate == nil, at, "moves the request rate, which needs a phase with %s", v.spelling(path+".rate"))
+		v.addIf(p.RateRamp != nil, at, "moves the request rate, and so does %s: give one of them", v.spelling(path+".rate_ramp"))
+		v.addIf(p.HasSeries(), at, "moves the request rate, and so does %s: give one of them", v.spelling(path+".rate_series"))
 	case "users":
-		v.when(p.Type != PhaseUserCentric, at, "moves the number of users, which needs type %s", PhaseUserCentric)
+		v.addIf(p.Type != PhaseUserCentric, at, "moves the number of users, which needs type %s", PhaseUserCentric)
 	}
-	v.when(a.Max == 0, at, "needs %s: nothing says how far %s may go", v.as(path+".adaptive_control_max"), a.Variable)
-	v.when(a.Max > 0 && a.Max <= a.Min, at, "goes from %g to %g: %s must be above %s", a.Min, a.Max, v.as(path+".adaptive_control_max"), v.as(path+".adaptive_control_min"))
+	v.addIf(a.Max == 0, at, "needs %s: nothing says how far %s may go", v.spelling(path+".adaptive_control_max"), a.Variable)
+	v.addIf(a.Max > 0 && a.Max <= a.Min, at, "goes from %g to %g: %s must be above %s", a.Min, a.Max, v.spelling(path+".adaptive_control_max"), v.spelling(path+".adaptive_control_min"))
 	for _, bound := range []struct {
 		key   string
 		value float64
 	}{{"adaptive_control_min", a.Min}, {"adaptive_control_max", a.Max}} {
-		v.when(a.Whole() && bound.value != math.Trunc(bound.value), path+"."+bound.key, "%g is not a whole number, as %s must be", bound.value, a.Variable)
+		v.addIf(a.Whole() && bound.value != math.Trunc(bound.value), path+"."+bound.key, "%g is not a whole number, as %s must be", bound.value, a.Variable)
 	}
 }
 
@@ -146,7 +146,7 @@ func spreadAdaptive(p *yaml.Node) (wrong []string) {
 		return nil
 	}
 	if block := step(p, "adaptive_scale"); block != nil && block.Kind == yaml.MappingNode {
-		take(p, "adaptive_scale")
+		removeKey(p, "adaptive_scale")
 		on := boolean(true)
 		on.Line = block.Line
 		wrong = spread(p, block, "adaptive_scale", adaptiveBlock, adaptiveParts)

@@ -45,7 +45,7 @@ func (v *violations) row(r *Run, row *setting.Row, key string) {
 			choices = row.KeyChoices
 		}
 		if !slices.Contains(choices, at.String()) {
-			v.when(true, path, "%q is not one of %s", at.String(), strings.Join(choices, ", "))
+			v.addIf(true, path, "%q is not one of %s", at.String(), strings.Join(choices, ", "))
 		}
 	case at.CanInt():
 		v.number(path, row, float64(at.Int()))
@@ -65,9 +65,9 @@ func (v *violations) number(path string, row *setting.Row, f float64) {
 	err := setting.CheckBounds(f, bounds)
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0) && !row.Inf && row.Kind == setting.Float:
-		v.when(true, path, "must be %s, not %v", strings.TrimPrefix(setting.Spoken(bounds)+" and finite", " and "), f)
+		v.addIf(true, path, "must be %s, not %v", strings.TrimPrefix(setting.BoundsText(bounds)+" and finite", " and "), f)
 	case err != nil:
-		v.when(true, path, "%v, not %v", err, f)
+		v.addIf(true, path, "%v, not %v", err, f)
 	}
 }
 

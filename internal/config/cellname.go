@@ -21,8 +21,8 @@ func cellName(values []Axis, n int) (dir, label string) {
 		case map[string]any, []any:
 			nested = true
 		}
-		dirs = append(dirs, a.Path[strings.LastIndexByte(a.Path, '.')+1:]+"_"+spell(v))
-		labels = append(labels, a.Path+"="+spell(v))
+		dirs = append(dirs, a.Path[strings.LastIndexByte(a.Path, '.')+1:]+"_"+pythonText(v))
+		labels = append(labels, a.Path+"="+pythonText(v))
 	}
 	label = strings.Join(labels, ", ")
 	if nested {
@@ -54,8 +54,8 @@ func uniqueDir(used map[string]int, dir string) string {
 	return dir
 }
 
-// spell formats a value as Python does. Members of a mapping are sorted by name.
-func spell(v any) string {
+// pythonText formats a value as Python does. Members of a mapping are sorted by name.
+func pythonText(v any) string {
 	switch v := v.(type) {
 	case float64:
 		return FormatFloat(v)
@@ -88,7 +88,7 @@ func spell(v any) string {
 func quoted(v any) string {
 	text, ok := v.(string)
 	if !ok {
-		return spell(v)
+		return pythonText(v)
 	}
 	if strings.Contains(text, "'") && !strings.Contains(text, `"`) {
 		return `"` + text + `"`

@@ -242,7 +242,7 @@ func (r *Run) rebuild(p *point) (*Benchmark, error) {
 	if err != nil {
 		return nil, err
 	}
-	flags := difference(without(r.source.loaded, r.source.given), now)
+	flags := difference(maskPaths(r.source.loaded, r.source.given), now)
 	if flags == nil {
 		return &run.Benchmark, nil
 	}
@@ -263,8 +263,8 @@ func (r *Run) GivenByFlags(keys []string) {
 	}
 }
 
-// without returns a body in which the values at some paths are replaced by nodes that differ from any value.
-func without(body *yaml.Node, paths []string) *yaml.Node {
+// maskPaths returns a body in which the values at some paths are replaced by nodes that differ from any value.
+func maskPaths(body *yaml.Node, paths []string) *yaml.Node {
 	body = copyNode(body)
 	for _, path := range paths {
 		n := body
@@ -376,7 +376,7 @@ func overlaid(b *Benchmark, over *yaml.Node) (*Benchmark, error) {
 	}
 	c := &Benchmark{variables: b.variables}
 	if err := n.Decode(c); err != nil {
-		return nil, plainer(err)
+		return nil, plainYAMLError(err)
 	}
 	return c, nil
 }
@@ -460,7 +460,7 @@ func (r *Run) set(path string, v any) error {
 	}
 	r.Benchmark = Benchmark{Spelling: r.Spelling, variables: r.variables}
 	if err := body.Decode(&r.Benchmark); err != nil {
-		return fmt.Errorf("sweep.parameters.%s: %s", path, strings.TrimPrefix(plainer(err).Error(), "line 0: "))
+		return fmt.Errorf("sweep.parameters.%s: %s", path, strings.TrimPrefix(plainYAMLError(err).Error(), "line 0: "))
 	}
 	return nil
 }

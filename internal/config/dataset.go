@@ -183,7 +183,7 @@ var inputRows = group("Input", []setting.Row{
 	{Flags: []string{"--use-think-time-only"}, Key: "datasets.main.use_think_time_only", Kind: setting.Bool, Help: "recorded agents: keep think times instead of recorded start times"},
 	{Flags: []string{"--max-context-length"}, Key: "datasets.main.max_context_length", Kind: setting.Int, Bounds: ">= 1", Help: "skip agent traces with more prompt and answer tokens"},
 	{Flags: []string{"--dataset-sampling-strategy"}, Key: "datasets.main.sampling", Kind: setting.Enum, Choices: []string{"sequential", "random", "shuffle"}, Default: "sequential", Help: "order of the conversations"},
-	{Flags: []string{"--allow-dataset-wrap"}, Not: []string{"--no-allow-dataset-wrap"}, Key: "datasets.main.synthesis.allow_dataset_wrap", Kind: setting.Bool, Help: "agentic replay: allow several lanes per recording if recordings are too few"},
+	{Flags: []string{"--allow-dataset-wrap"}, FalseNames: []string{"--no-allow-dataset-wrap"}, Key: "datasets.main.synthesis.allow_dataset_wrap", Kind: setting.Bool, Help: "agentic replay: allow several lanes per recording if recordings are too few"},
 	{Flags: []string{"--random-seed"}, Key: "random_seed", Manual: true, Common: true, Kind: setting.Int, Bounds: ">= 0", Big: true, Default: "entropy; 42 when repeating or sweeping", Help: "random seed; the same seed sends the same requests"},
 	{Flags: []string{"--trace-session-sample-ratio"}, Key: "datasets.main.trace_session_sample_ratio", Kind: setting.Float, Bounds: "> 0, <= 1", Help: "baseten_trace: share of the sessions to take"},
 	{Flags: []string{"--config", "-f"}, Hidden: []string{"--user-config-file"}, Common: true, Kind: setting.Path, Absent: true, Help: "configuration file in YAML, for example the output of --dry-run"},
@@ -200,10 +200,10 @@ var conversationInputRows = group("Conversation Input", []setting.Row{
 	{Flags: []string{"--inter-turn-delay-cap-seconds"}, Key: "datasets.main.inter_turn_delay_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Help: "upper limit for the delay between turns of a trace, in s"},
 	{Flags: []string{"--max-idle-gap-cap-seconds"}, Key: "datasets.main.max_idle_gap_cap_seconds", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "baseten_trace: upper limit for a pause of the whole trace, in s"},
 	{Flags: []string{"--replay-speedup"}, Key: "datasets.main.replay_speedup", Kind: setting.Float, Bounds: "> 0", Help: "baseten_trace: replay faster by this factor"},
-	{Flags: []string{"--open-loop-replay"}, Not: []string{"--no-open-loop-replay"}, Key: "datasets.main.open_loop_replay", Kind: setting.Bool, Default: "on", Help: "baseten_trace: send at the recorded times; off: sessions wait for answers"},
+	{Flags: []string{"--open-loop-replay"}, FalseNames: []string{"--no-open-loop-replay"}, Key: "datasets.main.open_loop_replay", Kind: setting.Bool, Default: "on", Help: "baseten_trace: send at the recorded times; off: sessions wait for answers"},
 	{Flags: []string{"--open-loop-strict"}, Key: "datasets.main.open_loop_strict", Kind: setting.Bool, Help: "baseten_trace: treat every row as a separate session"},
 	{Flags: []string{"--omit-kv-hints"}, Key: "datasets.main.omit_kv_hints", Kind: setting.Bool, Help: "baseten_trace: omit hash_ids and block_size from the bodies"},
-	{Flags: []string{"--force-min-tokens"}, Not: []string{"--no-force-min-tokens"}, Key: "datasets.main.force_min_tokens", Kind: setting.Bool, Default: "on", Help: "baseten_trace: send the recorded output length as min_tokens"},
+	{Flags: []string{"--force-min-tokens"}, FalseNames: []string{"--no-force-min-tokens"}, Key: "datasets.main.force_min_tokens", Kind: setting.Bool, Default: "on", Help: "baseten_trace: send the recorded output length as min_tokens"},
 })
 
 var promptRows = group("Prompt", []setting.Row{

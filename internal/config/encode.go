@@ -37,7 +37,7 @@ func (r *Run) node() (*yaml.Node, error) {
 	if err := n.Encode(shown); err != nil {
 		return nil, err
 	}
-	tidy(n)
+	inlineScalars(n)
 	return n, nil
 }
 
@@ -140,11 +140,11 @@ func (r *Run) reaches(p *point, body *yaml.Node) bool {
 	return err == nil && difference(n, body) == nil
 }
 
-// tidy writes lists of scalars on one line.
-func tidy(n *yaml.Node) {
+// inlineScalars writes lists of scalars on one line.
+func inlineScalars(n *yaml.Node) {
 	flat := n.Kind == yaml.SequenceNode
 	for _, c := range n.Content {
-		tidy(c)
+		inlineScalars(c)
 		flat = flat && c.Kind == yaml.ScalarNode
 	}
 	if flat {

@@ -218,7 +218,7 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--request-content-type"}, Key: "endpoint.request_content_type", Kind: setting.Enum, Choices: []string{"application/json", "multipart/form-data"}, Help: "encoding of request bodies, if the endpoint type has several"},
 	{Flags: []string{"--session-header"}, Key: "endpoint.session_header", Kind: setting.Text, Absent: true, Help: "header that carries the session id"},
 	{Flags: []string{"--uuid-and-strip"}, Key: "endpoint.uuid_and_strip", Kind: setting.Bool, Help: "send a repeated image of a session by its id only"},
-	{Flags: []string{"--probe"}, Not: []string{"--no-probe"}, Key: "endpoint.probe", Kind: setting.Bool, Default: "on in a terminal", Help: "send one request before the load and report how the server behaves"},
+	{Flags: []string{"--probe"}, FalseNames: []string{"--no-probe"}, Key: "endpoint.probe", Kind: setting.Bool, Default: "on in a terminal", Help: "send one request before the load and report how the server behaves"},
 	{Flags: []string{"--require-stream-completion"}, Key: "endpoint.require_stream_completion", Kind: setting.Bool, Help: "count incomplete or broken streams as failed (chat with --streaming)"},
 	{Flags: []string{"--per-chunk-usage"}, Key: "endpoint.per_chunk_usage", Kind: setting.Bool, Help: "read usage from every chunk of a stream"},
 })

@@ -73,7 +73,7 @@ func MergeInputConfig(upstream, own []byte) ([]byte, error) {
 func inputNode(text []byte) (*yaml.Node, error) {
 	var doc yaml.Node // JSON is YAML
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("input_config: %w", plainer(err))
+		return nil, fmt.Errorf("input_config: %w", plainYAMLError(err))
 	}
 	if len(doc.Content) == 0 || doc.Content[0].Kind != yaml.MappingNode {
 		return nil, fmt.Errorf("input_config is not an object")

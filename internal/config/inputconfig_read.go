@@ -17,7 +17,7 @@ func ReadInputConfig(text []byte) (*Benchmark, error) {
 	}
 	run := Default()
 	if err := root.Decode(run); err != nil {
-		return nil, fmt.Errorf("input_config: %w", plainer(err))
+		return nil, fmt.Errorf("input_config: %w", plainYAMLError(err))
 	}
 	if len(run.Datasets) == 0 || len(run.Phases) == 0 {
 		return nil, fmt.Errorf("input_config has no dataset or no phase")

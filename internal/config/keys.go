@@ -70,7 +70,7 @@ func decodeErrors(n *yaml.Node, t reflect.Type, path string) (wrong []string) {
 	if err == nil {
 		return nil
 	}
-	for said := range strings.SplitSeq(plainer(err).Error(), "; ") {
+	for said := range strings.SplitSeq(plainYAMLError(err).Error(), "; ") {
 		line, rest := fmt.Sprintf("line %d", n.Line), said
 		if at, what, ok := strings.Cut(said, ": "); ok && strings.HasPrefix(at, "line ") {
 			line, rest = at, what

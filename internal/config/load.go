@@ -108,7 +108,7 @@ func tree(text []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("the file is empty")
 	case err != nil:
-		return nil, plainer(err)
+		return nil, plainYAMLError(err)
 	}
 	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the file holds more than one document")
@@ -140,8 +140,8 @@ func missing(body *yaml.Node) error {
 // goTypes matches the YAML library's type errors, whose Go types mean nothing to the author of a file.
 var goTypes = lazyregexp.New("cannot unmarshal !!(\\w+)(?: `([^`]*)`)? into (\\S+)")
 
-// plainer rewrites an error of the YAML library for the author of a file, in one line.
-func plainer(err error) error {
+// plainYAMLError rewrites an error of the YAML library for the author of a file, in one line.
+func plainYAMLError(err error) error {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	text = goTypes.ReplaceAllStringFunc(text, func(s string) string {
 		m := goTypes.FindStringSubmatch(s)

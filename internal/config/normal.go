@@ -31,7 +31,7 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	if m := step(root, "multi_run"); m != nil && step(m, "convergence") != nil {
 		def := &yaml.Node{}
 		if err := def.Encode(DefaultConvergence()); err == nil && step(m, "convergence").Kind == yaml.MappingNode { // encoding plain data cannot fail
-			take(def, "metric")
+			removeKey(def, "metric")
 			fill(step(m, "convergence"), def)
 		}
 	}
@@ -188,7 +188,7 @@ func normalEndpoint(e *yaml.Node) {
 		switch {
 		case v == nil || v.Kind != yaml.ScalarNode || v.ShortTag() != "!!bool":
 		case v.Value == "false":
-			take(e, key)
+			removeKey(e, key)
 		default:
 			*v = *mapping()
 		}
@@ -272,15 +272,15 @@ func normalMedia(d *yaml.Node, standard *Dataset) {
 // shortLengths moves the lengths directly in a data set to its prompts.
 func shortLengths(d *yaml.Node) {
 	for _, key := range []string{"isl", "osl"} {
-		if v := take(d, key); v != nil {
+		if v := removeKey(d, key); v != nil {
 			ensure(d, "prompts", mapping())
 			ensure(step(d, "prompts"), key, v)
 		}
 	}
 }
 
-// take removes a key and returns its value.
-func take(n *yaml.Node, key string) *yaml.Node {
+// removeKey removes a key and returns its value.
+func removeKey(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			v := n.Content[i+1]
@@ -296,7 +296,7 @@ func phaseList(body *yaml.Node) []*yaml.Node {
 	if step(body, "phases") == nil {
 		list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 		for _, name := range []string{"warmup", "profiling"} {
-			if p := take(body, name); p != nil {
+			if p := removeKey(body, name); p != nil {
 				ensure(p, "name", text(name))
 				list.Content = append(list.Content, p)
 			}
@@ -367,11 +367,11 @@ func splitSeries(p *yaml.Node) (wrong []string) {
 	if series == nil || series.Kind != yaml.MappingNode {
 		return nil
 	}
-	take(p, "rate_series")
-	if points := take(series, "points"); points != nil {
+	removeKey(p, "rate_series")
+	if points := removeKey(series, "points"); points != nil {
 		ensure(p, "rate_points", points)
 	}
-	if path := take(series, "path"); path != nil && path.ShortTag() != "!!null" {
+	if path := removeKey(series, "path"); path != nil && path.ShortTag() != "!!null" {
 		add(p, "rate_series", path)
 	}
 	for i := 0; i < len(series.Content); i += 2 {

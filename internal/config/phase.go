@@ -111,7 +111,7 @@ type Cancellation struct {
 var fixedScheduleRows = group("Fixed Schedule", []setting.Row{
 	{Flags: []string{"--fixed-schedule"}, Key: "phases.profiling.type", Manual: true, Common: true, Kind: setting.Bool, Words: true, Help: "replay the timestamps of the input file"},
 	{Flags: []string{"--no-fixed-schedule"}, Key: "phases.profiling.type", Manual: true, Kind: setting.Bool, Help: "ignore the timestamps of the input file"},
-	{Flags: []string{"--fixed-schedule-auto-offset"}, Not: []string{"--no-fixed-schedule-auto-offset"}, Key: "phases.profiling.auto_offset", Kind: setting.Bool, Default: "on unless a start offset is given", Help: "treat the first timestamp as the start of the run"},
+	{Flags: []string{"--fixed-schedule-auto-offset"}, FalseNames: []string{"--no-fixed-schedule-auto-offset"}, Key: "phases.profiling.auto_offset", Kind: setting.Bool, Default: "on unless a start offset is given", Help: "treat the first timestamp as the start of the run"},
 	{Flags: []string{"--fixed-schedule-start-offset"}, Key: "phases.profiling.start_offset", Unit: "ms", Kind: setting.Int, Bounds: ">= 0", Help: "first timestamp to replay, in ms"},
 	{Flags: []string{"--fixed-schedule-end-offset"}, Key: "phases.profiling.end_offset", Unit: "ms", Kind: setting.Int, Bounds: ">= 0", Help: "last timestamp to replay, in ms"},
 })

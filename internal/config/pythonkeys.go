@@ -47,7 +47,7 @@ func dropIdle(root *yaml.Node) (notes []string) {
 			return
 		}
 		line := lineOf(n, key)
-		if v := take(n, key); v != nil && v.ShortTag() != "!!null" {
+		if v := removeKey(n, key); v != nil && v.ShortTag() != "!!null" {
 			notes = append(notes, fmt.Sprintf("%d: benchmark.%s.%s has no effect: %s", line, path, key, why))
 		}
 	}
@@ -75,7 +75,7 @@ func dropIdle(root *yaml.Node) (notes []string) {
 // dropEmpty removes a section without keys.
 func dropEmpty(body *yaml.Node, key string) {
 	if m := step(body, key); m != nil && len(m.Content) == 0 && (m.Kind == yaml.MappingNode || m.ShortTag() == "!!null") {
-		take(body, key)
+		removeKey(body, key)
 	}
 }
 
@@ -84,7 +84,7 @@ func dropImpliedTiming(p *yaml.Node) {
 	if p.Kind == yaml.MappingNode {
 		v, t := step(p, "timing_mode"), step(p, "type")
 		if v != nil && (v.ShortTag() == "!!null" || t != nil && v.Value == modeOf(t.Value)) {
-			take(p, "timing_mode")
+			removeKey(p, "timing_mode")
 		}
 	}
 }

@@ -48,13 +48,13 @@ func (v *violations) replay(path string, p *Phase) {
 		v.oneOf(path+".timing_mode", p.TimingMode, TimingReplay)
 	}
 	from, to := p.Entry()
-	v.when(from > to, path+".trajectory_start_min_ratio", "%v is above %s %v", from, v.as(path+".trajectory_start_max_ratio"), to)
+	v.addIf(from > to, path+".trajectory_start_min_ratio", "%v is above %s %v", from, v.spelling(path+".trajectory_start_max_ratio"), to)
 	if !p.Replays() {
 		return
 	}
-	v.when(p.Type != PhaseConcurrency, path+".timing_mode", "%s is for phases of type concurrency, not %s", TimingReplay, p.Type)
-	v.when(p.Type == PhaseConcurrency && p.Concurrency == nil, path+".timing_mode", "%s needs %s: the number of agents", TimingReplay, v.as(path+".concurrency"))
-	v.when(p.Kind == KindWarmup, path+".timing_mode", "%s is for the measured phase: the warm-up starts by itself", TimingReplay)
+	v.addIf(p.Type != PhaseConcurrency, path+".timing_mode", "%s is for phases of type concurrency, not %s", TimingReplay, p.Type)
+	v.addIf(p.Type == PhaseConcurrency && p.Concurrency == nil, path+".timing_mode", "%s needs %s: the number of agents", TimingReplay, v.spelling(path+".concurrency"))
+	v.addIf(p.Kind == KindWarmup, path+".timing_mode", "%s is for the measured phase: the warm-up starts by itself", TimingReplay)
 }
 
 // ReplayWarmup is the name of the warm-up of a replay, as in the Python tool; no phase of a file can have it.

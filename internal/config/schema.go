@@ -27,7 +27,7 @@ func Schema(rows []setting.Row, metrics []string, inline []InlineKeys) ([]byte, 
 		}
 	}
 	s.shared["distribution"], s.shared["peak"] = distributionShape(), peakShape()
-	whole := s.of(reflect.TypeFor[Run](), "")
+	whole := s.typeSchema(reflect.TypeFor[Run](), "")
 	part(whole)["variables"] = object{"type": "object", "description": "values that expressions use: {{ name }}"}
 	s.shortForms(part(whole))
 	s.idle()
@@ -78,8 +78,8 @@ type (
 	object = map[string]any
 )
 
-// of returns the schema of a type at a key (setting.Row.Key).
-func (s *schema) of(t reflect.Type, key string) object {
+// typeSchema returns the schema of a type at a key (setting.Row.Key).
+func (s *schema) typeSchema(t reflect.Type, key string) object {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -126,7 +126,7 @@ func (s *schema) shape(t reflect.Type, key string) object {
 	case reflect.Interface:
 		return object{} // anything
 	case reflect.Slice:
-		list["items"] = s.of(t.Elem(), entryKey(key))
+		list["items"] = s.typeSchema(t.Elem(), entryKey(key))
 		return list
 	case reflect.Struct:
 		return s.members(t, key)
@@ -189,7 +189,7 @@ func (s *schema) members(t reflect.Type, key string) object {
 		if t == reflect.TypeFor[Run]() && name == "benchmark" {
 			below = "" // keys of rows are relative to it
 		}
-		members[name] = s.of(f.Type, below)
+		members[name] = s.typeSchema(f.Type, below)
 	}
 	return closed(members)
 }

@@ -22,10 +22,10 @@ func (s *schema) shortForms(top object) {
 	s.shared["dataset"].(object)["not"] = object{"required": []string{"records", "path"}}
 	s.shared["dataset"].(object)["allOf"] = s.inlineRows()
 	for _, short := range []string{"isl", "osl"} {
-		dataset[short] = s.of(reflect.TypeFor[Distribution](), "datasets.main.prompts."+short)
+		dataset[short] = s.typeSchema(reflect.TypeFor[Distribution](), "datasets.main.prompts."+short)
 	}
 	for _, ramp := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
-		phase[ramp] = any1(s.of(reflect.TypeFor[Seconds](), ""), phase[ramp])
+		phase[ramp] = any1(s.typeSchema(reflect.TypeFor[Seconds](), ""), phase[ramp])
 	}
 	for _, axis := range phaseAxes() {
 		phase[axis] = any1(phase[axis], object{"type": "array", "minItems": 1, "items": phase[axis]})

@@ -34,7 +34,7 @@ func (b *Benchmark) Secrets() []string {
 var flagSecrets = sync.OnceValue(func() map[string]redact.ArgKind {
 	kinds := map[string]redact.ArgKind{}
 	for _, row := range Rows() {
-		for _, flag := range slices.Concat(row.Flags, row.Hidden, row.Not) {
+		for _, flag := range slices.Concat(row.Flags, row.Hidden, row.FalseNames) {
 			kinds[flag] = row.Secret
 		}
 	}

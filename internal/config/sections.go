@@ -164,7 +164,7 @@ var outputRows = group("Output", []setting.Row{
 	{Flags: []string{"--profile-export-prefix", "--profile-export-file"}, Key: "artifacts.prefix", Common: true, Kind: setting.Path, Help: "base name of the result files"},
 	{Flags: []string{"--export-level", "--profile-export-level"}, Key: "artifacts.records", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"summary", "records", "raw"}, Default: "records", Help: "detail of the files: summary, one line per request, or all bytes"},
 	{Flags: []string{"--slice-duration"}, Key: "artifacts.slice_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "length of time slices for extra figures, in s"},
-	{Flags: []string{"--auto-plot"}, Not: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots into plots/ after the run; some recipes always do"},
+	{Flags: []string{"--auto-plot"}, FalseNames: []string{"--no-auto-plot"}, Key: "artifacts.auto_plot", Manual: true, Kind: setting.Bool, Help: "draw plots into plots/ after the run; some recipes always do"},
 	{Flags: []string{"--plot-required"}, Key: "artifacts.plot_required", Kind: setting.Bool, Help: "fail when the plots after the run cannot be drawn"},
 	{Flags: []string{"--export-html"}, Key: "artifacts.export_html", Kind: setting.Bool, Help: "write report.html, a single self-contained file"},
 	{Flags: []string{"--export-outputs-json"}, Key: "artifacts.export_outputs_json", Kind: setting.Bool, Help: "write the text of every answer into outputs.json"},
@@ -214,7 +214,7 @@ var uiRows = group("UI", []setting.Row{
 
 var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--log-level"}, Key: "logging.level", Manual: true, Kind: setting.Enum, Choices: []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL"}, Default: "INFO", Help: "lowest log level to write"},
-	{Flags: []string{"--verbose", "-v"}, Again: true, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "debug log lines; twice: trace"},
+	{Flags: []string{"--verbose", "-v"}, Repeatable: true, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "debug log lines; twice: trace"},
 	{Flags: []string{"--extra-verbose", "-vv"}, Key: "logging.level", Manual: true, Kind: setting.Bool, Help: "trace log lines"},
 	{Flags: []string{"--record-processor-service-count", "--record-processors"}, Key: "runtime.record_processors", Kind: setting.Int, Bounds: ">= 1", NoEffect: "records are processed by one goroutine per core", Help: "accepted for old command lines"},
 	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "serve progress at http://HOST:PORT/api/progress, /api/metrics and /metrics during the run"},
@@ -238,7 +238,7 @@ var accuracyRows = group("Accuracy", []setting.Row{
 	{Flags: []string{"--accuracy-benchmark"}, Key: "accuracy.benchmark", Kind: setting.Enum, Help: "accuracy benchmark to run and grade"},
 	{Flags: []string{"--accuracy-tasks"}, Key: "accuracy.tasks", Kind: setting.Text, List: true, Help: "tasks of the benchmark; default: all"},
 	{Flags: []string{"--accuracy-n-shots"}, Key: "accuracy.n_shots", Kind: setting.Int, Bounds: ">= 0, <= 32", Default: "the benchmark's own", Help: "number of worked examples before each problem"},
-	{Flags: []string{"--accuracy-enable-cot"}, Not: []string{"--accuracy-no-enable-cot"}, Key: "accuracy.enable_cot", Kind: setting.Bool, Default: "the benchmark's own", Help: "ask for reasoning before the answer"},
+	{Flags: []string{"--accuracy-enable-cot"}, FalseNames: []string{"--accuracy-no-enable-cot"}, Key: "accuracy.enable_cot", Kind: setting.Bool, Default: "the benchmark's own", Help: "ask for reasoning before the answer"},
 	{Flags: []string{"--accuracy-grader"}, Key: "accuracy.grader", Kind: setting.Enum, Default: "the benchmark's own", Help: "grading method"},
 	{Flags: []string{"--accuracy-system-prompt"}, Key: "accuracy.system_prompt", Kind: setting.Text, Empty: true, Default: "the benchmark's own", Help: "system prompt of the problems; '' for none"},
 	{Flags: []string{"--accuracy-verbose"}, Key: "accuracy.verbose", Kind: setting.Bool, Help: "print every graded answer"},

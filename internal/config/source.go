@@ -35,7 +35,7 @@ func newSource(root *yaml.Node, environment Environment, getenv Getenv) (s *sour
 		return nil, false, fmt.Errorf("line %d: variables: want a mapping of names to values", vars.Line)
 	}
 	idle := dropIdle(root)
-	s = &source{root: root, idle: idle, vars: take(root, "variables"), environment: environment}
+	s = &source{root: root, idle: idle, vars: removeKey(root, "variables"), environment: environment}
 	s.templated = s.vars != nil || hasTemplates(root)
 	return s, flat, nil
 }
@@ -65,7 +65,7 @@ func (s *source) build(change func(root, vars *yaml.Node) error) (run *Run, root
 	run = Default()
 	run.Environment = s.environment
 	if err := root.Decode(run); err != nil {
-		return nil, nil, plainer(err)
+		return nil, nil, plainYAMLError(err)
 	}
 	run.source, run.variables = s, vars
 	return run, root, missing(step(root, "benchmark"))

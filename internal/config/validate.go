@@ -34,8 +34,8 @@ func (r *Run) Validate() error {
 // Violations returns all errors in the run: values outside the bounds of their rows, and values that conflict. Run.Spelling names the settings.
 func (r *Run) Violations() []Violation {
 	v := &violations{spell: r.Spelling}
-	v.when(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
-	v.when(!r.Plot.IsZero() && step(&r.Plot, "visualization") == nil, "plot.visualization", "is missing")
+	v.addIf(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
+	v.addIf(!r.Plot.IsZero() && step(&r.Plot, "visualization") == nil, "plot.visualization", "is missing")
 	v.rows(r)
 	v.endpoint(&r.Benchmark)
 	v.dataset(&r.Benchmark)
@@ -51,17 +51,17 @@ type violations struct {
 	spell func(key string) string
 }
 
-// as returns the user's spelling of a setting, or its path if Spelling is nil.
-func (v *violations) as(path string) string {
+// spelling returns the user's spelling of a setting, or its path if Spelling is nil.
+func (v *violations) spelling(path string) string {
 	if v.spell == nil {
 		return path
 	}
 	return v.spell(path)
 }
 
-func (v *violations) when(wrong bool, path, format string, a ...any) {
+func (v *violations) addIf(wrong bool, path, format string, a ...any) {
 	if wrong {
-		v.list = append(v.list, Violation{path, v.as(path) + " " + fmt.Sprintf(format, a...)})
+		v.list = append(v.list, Violation{path, v.spelling(path) + " " + fmt.Sprintf(format, a...)})
 	}
 }
 
@@ -75,39 +75,39 @@ func (v *violations) files(b *Benchmark) {
 	}
 	for i := range b.Artifacts.UserFiles {
 		if key, err := b.Artifacts.UserFiles[i].fault(); err != nil {
-			v.when(true, fmt.Sprintf("benchmark.artifacts.user_files[%d]%s", i, key), "%v", err)
+			v.addIf(true, fmt.Sprintf("benchmark.artifacts.user_files[%d]%s", i, key), "%v", err)
 		}
 	}
 }
 
 func (v *violations) endpoint(b *Benchmark) {
 	v.files(b)
-	v.when(len(b.Models.Items) == 0, "benchmark.models", "names no model")
+	v.addIf(len(b.Models.Items) == 0, "benchmark.models", "names no model")
 	for i, m := range b.Models.Items {
-		v.when(m.Name == "", fmt.Sprintf("benchmark.models.items[%d].name", i), "is empty")
+		v.addIf(m.Name == "", fmt.Sprintf("benchmark.models.items[%d].name", i), "is empty")
 	}
 	v.weights(&b.Models)
 	e := &b.Endpoint
-	v.when(len(e.URLs) == 0, "benchmark.endpoint.urls", "is empty")
+	v.addIf(len(e.URLs) == 0, "benchmark.endpoint.urls", "is empty")
 	for i, u := range e.URLs {
 		scheme, host, ok := strings.Cut(u, "://")
 		scheme = strings.ToLower(scheme)
 		path := fmt.Sprintf("benchmark.endpoint.urls[%d]", i)
 		known := slices.Contains([]string{"http", "https", "grpc", "grpcs", "unix", "mock"}, scheme)
-		v.when(!ok || !known, path, "%q is not an http, https or unix URL, nor one of gRPC", redact.URL(u))
-		v.when(ok && host == "" && scheme != "mock", path, "names no host")
-		v.when(scheme == "mock" && (e.HTTPVersion == HTTP2 || e.Socket != "" || e.Proxy != ""), path, "%q is a simulated server, which speaks HTTP/1.1 over TCP alone; it goes without %s",
+		v.addIf(!ok || !known, path, "%q is not an http, https or unix URL, nor one of gRPC", redact.URL(u))
+		v.addIf(ok && host == "" && scheme != "mock", path, "names no host")
+		v.addIf(scheme == "mock" && (e.HTTPVersion == HTTP2 || e.Socket != "" || e.Proxy != ""), path, "%q is a simulated server, which speaks HTTP/1.1 over TCP alone; it goes without %s",
 			u, strings.Join(v.connection(e), ", "))
 	}
-	v.when((e.TLS.CertFile == "") != (e.TLS.KeyFile == ""), "benchmark.endpoint.tls.cert_file", "and %s must be given together", v.as("benchmark.endpoint.tls.key_file"))
-	v.when(e.Socket != "" && e.Proxy != "", "benchmark.endpoint.proxy", "cannot be combined with %s", v.as("benchmark.endpoint.uds_path"))
-	v.when(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", FlagOf("endpoint.proxy"))
-	v.when(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", FlagOf("endpoint.path"))
-	v.when(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", FlagOf("endpoint.api_key"))
+	v.addIf((e.TLS.CertFile == "") != (e.TLS.KeyFile == ""), "benchmark.endpoint.tls.cert_file", "and %s must be given together", v.spelling("benchmark.endpoint.tls.key_file"))
+	v.addIf(e.Socket != "" && e.Proxy != "", "benchmark.endpoint.proxy", "cannot be combined with %s", v.spelling("benchmark.endpoint.uds_path"))
+	v.addIf(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", FlagOf("endpoint.proxy"))
+	v.addIf(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", FlagOf("endpoint.path"))
+	v.addIf(e.APIKey == Redacted, "benchmark.endpoint.api_key", "is masked; give the key with %s", FlagOf("endpoint.api_key"))
 	if c := e.ResetKVCache; c != nil {
 		v.hookPath("benchmark.endpoint.reset_kv_cache.path", c.Path)
 		again := Value(c.MaxRetryBy)
-		v.when(!(again >= 0) || again.Infinite(), "benchmark.endpoint.reset_kv_cache.max_retry_seconds", "must be >= 0 and finite, not %v", float64(again))
+		v.addIf(!(again >= 0) || again.Infinite(), "benchmark.endpoint.reset_kv_cache.max_retry_seconds", "must be >= 0 and finite, not %v", float64(again))
 	}
 	if c := e.ServerProfiler; c != nil {
 		v.hookPath("benchmark.endpoint.server_profiler.start_path", c.StartPath)
@@ -117,12 +117,12 @@ func (v *violations) endpoint(b *Benchmark) {
 	v.headerName("benchmark.endpoint.session_header", e.SessionHeader)
 	v.headerValue("benchmark.endpoint.request_content_type", e.RequestContentType)
 	for _, m := range e.Extra {
-		v.when(strings.Contains(string(m.Value), Redacted), "benchmark.endpoint.extra."+m.Key, "is masked; give the value with %s", FlagOf("endpoint.extra"))
+		v.addIf(strings.Contains(string(m.Value), Redacted), "benchmark.endpoint.extra."+m.Key, "is masked; give the value with %s", FlagOf("endpoint.extra"))
 	}
 	for _, h := range e.Headers {
 		v.headerName("benchmark.endpoint.headers", h.Name)
 		v.headerValue("benchmark.endpoint.headers."+h.Name, h.Value)
-		v.when(h.Value == Redacted, "benchmark.endpoint.headers."+h.Name, "is masked; give the header with %s", FlagOf("endpoint.headers"))
+		v.addIf(h.Value == Redacted, "benchmark.endpoint.headers."+h.Name, "is masked; give the header with %s", FlagOf("endpoint.headers"))
 	}
 	v.oneOf("benchmark.runtime.ui", string(b.Runtime.UI), "dashboard", "simple", "none")
 	v.oneOf("benchmark.logging.level", b.Logging.Level, "TRACE", "DEBUG", "INFO", "NOTICE", "WARNING", "SUCCESS", "ERROR", "CRITICAL")
@@ -132,7 +132,7 @@ func (v *violations) endpoint(b *Benchmark) {
 func (v *violations) connection(e *Endpoint) (names []string) {
 	for key, given := range map[string]bool{"http_version": e.HTTPVersion == HTTP2, "uds_path": e.Socket != "", "proxy": e.Proxy != ""} {
 		if given {
-			names = append(names, v.as("benchmark.endpoint."+key))
+			names = append(names, v.spelling("benchmark.endpoint."+key))
 		}
 	}
 	slices.Sort(names)
@@ -142,20 +142,20 @@ func (v *violations) connection(e *Endpoint) (names []string) {
 // hookPath rejects a value that is not a path on the servers of the run; empty means the default.
 func (v *violations) hookPath(path, value string) {
 	wrong := !strings.HasPrefix(value, "/") || strings.Contains(value, "://") || strings.ContainsFunc(value, func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) })
-	v.when(value != "" && wrong, path, "%q is not a path on the server: want /PATH, with its query if any, without a host or white space", value)
+	v.addIf(value != "" && wrong, path, "%q is not a path on the server: want /PATH, with its query if any, without a host or white space", value)
 }
 
 // headerName rejects an invalid header name: it must be a token (RFC 9110, section 5.6.2). Empty means no header.
 func (v *violations) headerName(path, name string) {
 	if c, bad := BadHeaderByte(name); bad {
-		v.when(true, path, "%q is not a valid header name: it contains %q", name, c)
+		v.addIf(true, path, "%q is not a valid header name: it contains %q", name, c)
 	}
 }
 
 // headerValue rejects a value with a line end. The message does not show the value.
 func (v *violations) headerValue(path, value string) {
 	if c, bad := BadValueByte(value); bad {
-		v.when(true, path, "holds the control character %q", c)
+		v.addIf(true, path, "holds the control character %q", c)
 	}
 }
 
@@ -188,10 +188,10 @@ func (v *violations) weights(m *Models) {
 	sum := 0.0
 	for i := range m.Items {
 		w := Value(m.Items[i].Weight)
-		v.when(m.Items[i].Weight == nil || !(w >= 0 && w <= 1), fmt.Sprintf("benchmark.models.items[%d].weight", i), "must be a share from 0 to 1")
+		v.addIf(m.Items[i].Weight == nil || !(w >= 0 && w <= 1), fmt.Sprintf("benchmark.models.items[%d].weight", i), "must be a share from 0 to 1")
 		sum += w
 	}
-	v.when(!(sum > 0.99 && sum < 1.01), "benchmark.models", "have weights that sum to %g, not 1", sum)
+	v.addIf(!(sum > 0.99 && sum < 1.01), "benchmark.models", "have weights that sum to %g, not 1", sum)
 }
 
 func (v *violations) oneOf(path, value string, allowed ...string) {
@@ -200,5 +200,5 @@ func (v *violations) oneOf(path, value string, allowed ...string) {
 			return
 		}
 	}
-	v.when(true, path, "%q is not one of %s", value, strings.Join(allowed, ", "))
+	v.addIf(true, path, "%q is not one of %s", value, strings.Join(allowed, ", "))
 }

@@ -14,40 +14,40 @@ const maxDataset = 20_000_000_000
 
 func (v *violations) dataset(b *Benchmark) {
 	if len(b.Datasets) != 1 {
-		v.when(true, "benchmark.datasets", "must hold one dataset, not %d", len(b.Datasets))
+		v.addIf(true, "benchmark.datasets", "must hold one dataset, not %d", len(b.Datasets))
 		return
 	}
 	d := b.Dataset()
 	path := "benchmark.datasets." + d.Name
-	v.when(d.Name == "", "benchmark.datasets[0].name", "is empty")
+	v.addIf(d.Name == "", "benchmark.datasets[0].name", "is empty")
 	v.oneOf(path+".type", string(d.Type), "synthetic", "file", "public")
-	v.when(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes %s", v.as(path+".system_prompt_file"))
-	v.when(d.Entries < 0, path+".entries", "must be >= 1")
-	v.when(d.BlockSize < 0, path+".block_size", "must be >= 1")
+	v.addIf(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes %s", v.spelling(path+".system_prompt_file"))
+	v.addIf(d.Entries < 0, path+".entries", "must be >= 1")
+	v.addIf(d.BlockSize < 0, path+".block_size", "must be >= 1")
 	v.oneOf(path+".cache_bust.target", d.CacheBustTarget(), CacheBustTargets...)
 	for key, n := range map[string]*int{"prompt": d.PromptBatchSize, "image": d.ImageBatchSize, "audio": d.AudioBatchSize, "video": d.VideoBatchSize} {
-		v.when(n != nil && *n < 0, path+"."+key+"_batch_size", "must be >= 0")
+		v.addIf(n != nil && *n < 0, path+"."+key+"_batch_size", "must be >= 0")
 	}
 	switch d.Type {
 	case DatasetFile:
-		v.when(d.Path == "" && d.Records == nil, path+".path", "is empty")
-		v.when(d.Path != "" && d.Records != nil, path+".records", "excludes %s: give the rows here or in a file", v.as(path+".path"))
-		v.when(d.Records != nil && d.Records.Count() == 0, path+".records", "has no rows")
+		v.addIf(d.Path == "" && d.Records == nil, path+".path", "is empty")
+		v.addIf(d.Path != "" && d.Records != nil, path+".records", "excludes %s: give the rows here or in a file", v.spelling(path+".path"))
+		v.addIf(d.Records != nil && d.Records.Count() == 0, path+".records", "has no rows")
 	case DatasetPublic:
-		v.when(d.Dataset == "", path+".dataset", "is empty")
+		v.addIf(d.Dataset == "", path+".dataset", "is empty")
 	case DatasetSynthetic:
-		v.when(d.Entries < 1, path+".entries", "must be >= 1")
-		v.when(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
+		v.addIf(d.Entries < 1, path+".entries", "must be >= 1")
+		v.addIf(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
 	}
 	v.prompts(path+".prompts", d.Prompts)
 	if d.Type == DatasetSynthetic && d.Prompts != nil {
 		tokens := float64(d.Entries) * max(1, d.Turns.MeanOr(1)) * max(1, d.Prompts.ISL.MeanOr(0))
-		v.when(tokens > maxDataset, path+".entries", "and %s: %.3g prompt tokens in all would be made and listed in inputs.json; allowed: up to %.3g",
-			v.as(path+".prompts.isl.mean"), tokens, float64(maxDataset))
+		v.addIf(tokens > maxDataset, path+".entries", "and %s: %.3g prompt tokens in all would be made and listed in inputs.json; allowed: up to %.3g",
+			v.spelling(path+".prompts.isl.mean"), tokens, float64(maxDataset))
 	}
 	v.distribution(path+".osl", d.OSL)
 	v.distribution(path+".turns", d.Turns)
-	v.when(d.Turns != nil && d.Turns.Mean == nil && !(d.Turns.MeanOr(1) >= 1), path+".turns", "must be >= 1 on average, not %v", d.Turns.MeanOr(1))
+	v.addIf(d.Turns != nil && d.Turns.Mean == nil && !(d.Turns.MeanOr(1) >= 1), path+".turns", "must be >= 1 on average, not %v", d.Turns.MeanOr(1))
 	v.distribution(path+".turn_delay", d.TurnDelay)
 	if r := d.Rankings; r != nil {
 		v.distribution(path+".rankings.passages", r.Passages)
@@ -65,18 +65,18 @@ func (v *violations) prompts(path string, p *Prompts) {
 		return
 	}
 	v.distribution(path+".isl", p.ISL)
-	v.when(p.ISL != nil && p.ISL.MeanOr(0) > maxPrompt, path+".isl.mean", "must be at most %d tokens on average", maxPrompt)
+	v.addIf(p.ISL != nil && p.ISL.MeanOr(0) > maxPrompt, path+".isl.mean", "must be at most %d tokens on average", maxPrompt)
 	v.distribution(path+".osl", p.OSL)
-	v.when(p.BlockSize < 0, path+".block_size", "must be >= 1")
+	v.addIf(p.BlockSize < 0, path+".block_size", "must be >= 1")
 	sum := 0.0
 	for i, pair := range p.SequenceDistribution {
 		at := fmt.Sprintf("%s.sequence_distribution[%d]", path, i)
 		v.distribution(at+".isl", &pair.ISL)
 		v.distribution(at+".osl", &pair.OSL)
-		v.when(!(pair.Probability >= 0 && pair.Probability <= 100), at+".probability", "must be 0 to 100 percent, not %v", pair.Probability)
+		v.addIf(!(pair.Probability >= 0 && pair.Probability <= 100), at+".probability", "must be 0 to 100 percent, not %v", pair.Probability)
 		sum += pair.Probability
 	}
-	v.when(len(p.SequenceDistribution) > 0 && !(math.Abs(sum-100) <= 1e-4), path+".sequence_distribution", "has probabilities that sum to %g, not 100 percent", sum)
+	v.addIf(len(p.SequenceDistribution) > 0 && !(math.Abs(sum-100) <= 1e-4), path+".sequence_distribution", "has probabilities that sum to %g, not 100 percent", sum)
 }
 
 func (v *violations) prefixes(path string, p *PrefixPrompts) {
@@ -90,8 +90,8 @@ func (v *violations) prefixes(path string, p *PrefixPrompts) {
 	if p.SharedSystemLength == 0 {
 		shared = path + ".user_context_length"
 	}
-	v.when((p.PoolSize > 0 || p.Length > 0) && (p.SharedSystemLength > 0 || p.UserContextLength > 0), pool,
-		"and %s: give a prefix pool or shared lengths, not both", v.as(shared))
+	v.addIf((p.PoolSize > 0 || p.Length > 0) && (p.SharedSystemLength > 0 || p.UserContextLength > 0), pool,
+		"and %s: give a prefix pool or shared lengths, not both", v.spelling(shared))
 }
 
 func (v *violations) distribution(path string, d *Distribution) {
@@ -99,7 +99,7 @@ func (v *violations) distribution(path string, d *Distribution) {
 		return
 	}
 	if key, err := d.fault(); err != nil {
-		v.when(true, path+strings.TrimSuffix(key, ".value"), "%v", err)
+		v.addIf(true, path+strings.TrimSuffix(key, ".value"), "%v", err)
 	}
 }
 

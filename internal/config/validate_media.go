@@ -6,54 +6,54 @@ func (v *violations) images(path string, i *Images) {
 	if i == nil {
 		return
 	}
-	v.when(i.BatchSize < 0, path+".batch_size", "must be >= 0, not %d", i.BatchSize)
+	v.addIf(i.BatchSize < 0, path+".batch_size", "must be >= 0, not %d", i.BatchSize)
 	v.distribution(path+".width", i.Width)
 	v.distribution(path+".height", i.Height)
 	v.oneOf(path+".format", i.Format, "png", "jpeg", "random")
-	v.when(i.Source == "", path+".source", "is empty: noise, assets or a directory")
+	v.addIf(i.Source == "", path+".source", "is empty: noise, assets or a directory")
 	v.oneOf(path+".source_sampling", i.SourceSampling, "random-with-replacement", "shuffle-cycle", "sequential-cycle")
-	v.when(i.Source == "noise" && i.SourceSampling != "random-with-replacement", path+".source_sampling",
-		"%s is an order of pictures that exist; noise is made anew for every request (see %s)", i.SourceSampling, v.as(path+".source"))
+	v.addIf(i.Source == "noise" && i.SourceSampling != "random-with-replacement", path+".source_sampling",
+		"%s is an order of pictures that exist; noise is made anew for every request (see %s)", i.SourceSampling, v.spelling(path+".source"))
 }
 
 func (v *violations) audio(path string, a *Audio) {
 	if a == nil {
 		return
 	}
-	v.when(a.BatchSize < 0, path+".batch_size", "must be >= 0, not %d", a.BatchSize)
+	v.addIf(a.BatchSize < 0, path+".batch_size", "must be >= 0, not %d", a.BatchSize)
 	v.distribution(path+".length", a.Length)
 	v.oneOf(path+".format", a.Format, "wav", "mp3")
-	v.when(len(a.SampleRates) == 0 || slices.ContainsFunc(a.SampleRates, func(f float64) bool { return !(f > 0 && f <= 384000) }), path+".sample_rates",
+	v.addIf(len(a.SampleRates) == 0 || slices.ContainsFunc(a.SampleRates, func(f float64) bool { return !(f > 0 && f <= 384000) }), path+".sample_rates",
 		"must be a list of rates above 0, in kHz or Hz, not %v", a.SampleRates)
-	v.when(len(a.Depths) == 0 || slices.ContainsFunc(a.Depths, func(n int) bool { return !soundDepth(n) }), path+".depths", "must be a list of 8, 16, 24 and 32, not %v", a.Depths)
-	v.when(a.Channels < 1 || a.Channels > 2, path+".channels", "must be 1 or 2, not %d", a.Channels)
+	v.addIf(len(a.Depths) == 0 || slices.ContainsFunc(a.Depths, func(n int) bool { return !soundDepth(n) }), path+".depths", "must be a list of 8, 16, 24 and 32, not %v", a.Depths)
+	v.addIf(a.Channels < 1 || a.Channels > 2, path+".channels", "must be 1 or 2, not %d", a.Channels)
 }
 
 func (v *violations) video(path string, d *Video) {
 	if d == nil {
 		return
 	}
-	v.when(d.BatchSize < 0, path+".batch_size", "must be >= 0, not %d", d.BatchSize)
-	v.when(d.Width != nil && *d.Width < 1, path+".width", "must be >= 1, not %d", Value(d.Width))
-	v.when(d.Height != nil && *d.Height < 1, path+".height", "must be >= 1, not %d", Value(d.Height))
-	v.when(d.Width != nil && d.Height == nil, path+".width", "needs %s: a clip has both", v.as(path+".height"))
-	v.when(d.Height != nil && d.Width == nil, path+".height", "needs %s: a clip has both", v.as(path+".width"))
-	v.when(!(d.Duration > 0) || !measure(float64(d.Duration)), path+".duration", "must be > 0 and finite, not %v", float64(d.Duration))
-	v.when(d.FPS < 1, path+".fps", "must be >= 1, not %d", d.FPS)
+	v.addIf(d.BatchSize < 0, path+".batch_size", "must be >= 0, not %d", d.BatchSize)
+	v.addIf(d.Width != nil && *d.Width < 1, path+".width", "must be >= 1, not %d", Value(d.Width))
+	v.addIf(d.Height != nil && *d.Height < 1, path+".height", "must be >= 1, not %d", Value(d.Height))
+	v.addIf(d.Width != nil && d.Height == nil, path+".width", "needs %s: a clip has both", v.spelling(path+".height"))
+	v.addIf(d.Height != nil && d.Width == nil, path+".height", "needs %s: a clip has both", v.spelling(path+".width"))
+	v.addIf(!(d.Duration > 0) || !measure(float64(d.Duration)), path+".duration", "must be > 0 and finite, not %v", float64(d.Duration))
+	v.addIf(d.FPS < 1, path+".fps", "must be >= 1, not %d", d.FPS)
 	v.oneOf(path+".format", d.Format, "webm", "mp4")
-	v.when(d.Codec == "", path+".codec", "is empty")
+	v.addIf(d.Codec == "", path+".codec", "is empty")
 	v.oneOf(path+".synth_type", d.SynthType, "moving_shapes", "grid_clock", "noise")
 	a := d.Audio
 	if a == nil {
 		return
 	}
-	v.when(a.Channels < 0 || a.Channels > 2, path+".audio.channels", "must be 0, 1 or 2, not %d", a.Channels)
+	v.addIf(a.Channels < 0 || a.Channels > 2, path+".audio.channels", "must be 0, 1 or 2, not %d", a.Channels)
 	hz := Hertz(a.SampleRate)
-	v.when(hz < 8000 || hz > 96000, path+".audio.sample_rate", "must be 8 to 96 kHz, not %v", a.SampleRate)
-	v.when(!soundDepth(a.Depth), path+".audio.depth", "must be one of 8, 16, 24, 32, not %d", a.Depth)
+	v.addIf(hz < 8000 || hz > 96000, path+".audio.sample_rate", "must be 8 to 96 kHz, not %v", a.SampleRate)
+	v.addIf(!soundDepth(a.Depth), path+".audio.depth", "must be one of 8, 16, 24, 32, not %d", a.Depth)
 	if a.Codec != "" {
 		v.oneOf(path+".audio.codec", a.Codec, "aac", "libvorbis", "libopus")
-		v.when(a.Channels == 0, path+".audio.codec", "needs %s above 0: the clip has no sound track", v.as(path+".audio.channels"))
+		v.addIf(a.Channels == 0, path+".audio.codec", "needs %s above 0: the clip has no sound track", v.spelling(path+".audio.channels"))
 	}
 }
 

@@ -17,7 +17,7 @@ var (
 const maxConcurrency = 1 << 20
 
 func (v *violations) phases(b *Benchmark) {
-	v.when(b.Profiling() == nil, "benchmark.phases", "hold no profiling phase")
+	v.addIf(b.Profiling() == nil, "benchmark.phases", "hold no profiling phase")
 	names := map[string]bool{}
 	data := &Dataset{}
 	if len(b.Datasets) == 1 {
@@ -26,15 +26,15 @@ func (v *violations) phases(b *Benchmark) {
 	for i := range b.Phases {
 		p := &b.Phases[i]
 		path := "benchmark.phases." + p.Name
-		v.when(p.Name == "", fmt.Sprintf("benchmark.phases[%d].name", i), "is empty")
-		v.when(p.Name != "" && !phaseName.MatchString(p.Name), path, "is not a name: a letter or _, then letters, digits, _ and -")
-		v.when(deviceName.MatchString(p.Name), path, "is the name of a device on some systems")
-		v.when(names[strings.ToLower(p.Name)], path, "is listed twice")
+		v.addIf(p.Name == "", fmt.Sprintf("benchmark.phases[%d].name", i), "is empty")
+		v.addIf(p.Name != "" && !phaseName.MatchString(p.Name), path, "is not a name: a letter or _, then letters, digits, _ and -")
+		v.addIf(deviceName.MatchString(p.Name), path, "is the name of a device on some systems")
+		v.addIf(names[strings.ToLower(p.Name)], path, "is listed twice")
 		names[strings.ToLower(p.Name)] = true
 		v.oneOf(path+".kind", string(p.Kind), "warmup", "profiling")
 		v.oneOf(path+".type", string(p.Type), phaseTypes...)
-		v.when(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)
-		v.when(p.Seamless && i == 0, path+".seamless", "is for phases that follow another")
+		v.addIf(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)
+		v.addIf(p.Seamless && i == 0, path+".seamless", "is for phases that follow another")
 		v.limits(path, p, b.Endpoint.Streaming)
 		v.stops(path, p, b.Accuracy != nil && p.Kind == KindProfiling)
 		v.pace(path, p, data)
@@ -45,51 +45,51 @@ func (v *violations) phases(b *Benchmark) {
 
 // limits checks slots, ramps and cancellation.
 func (v *violations) limits(path string, p *Phase, streaming bool) {
-	v.when(p.Concurrency != nil && *p.Concurrency > maxConcurrency, path+".concurrency", "%d is above %d, more than one machine has ports for", Value(p.Concurrency), maxConcurrency)
-	v.when(p.PrefillConcurrency != nil && !streaming, path+".prefill_concurrency", "needs %s: only a stream shows its first token", v.as("benchmark.endpoint.streaming"))
-	v.when(p.PrefillConcurrency != nil && p.Concurrency != nil && *p.PrefillConcurrency > *p.Concurrency, path+".prefill_concurrency", "%d is above %s %d", Value(p.PrefillConcurrency), v.as(path+".concurrency"), Value(p.Concurrency))
+	v.addIf(p.Concurrency != nil && *p.Concurrency > maxConcurrency, path+".concurrency", "%d is above %d, more than one machine has ports for", Value(p.Concurrency), maxConcurrency)
+	v.addIf(p.PrefillConcurrency != nil && !streaming, path+".prefill_concurrency", "needs %s: only a stream shows its first token", v.spelling("benchmark.endpoint.streaming"))
+	v.addIf(p.PrefillConcurrency != nil && p.Concurrency != nil && *p.PrefillConcurrency > *p.Concurrency, path+".prefill_concurrency", "%d is above %s %d", Value(p.PrefillConcurrency), v.spelling(path+".concurrency"), Value(p.Concurrency))
 	for name, r := range map[string]*Ramp{"concurrency_ramp": p.ConcurrencyRamp, "prefill_ramp": p.PrefillRamp, "rate_ramp": p.RateRamp} {
-		v.when(r != nil && !(r.Duration > 0), path+"."+name+".duration", "must be > 0")
+		v.addIf(r != nil && !(r.Duration > 0), path+"."+name+".duration", "must be > 0")
 		if r != nil && r.Strategy != "" {
 			v.oneOf(path+"."+name+".strategy", r.Strategy, "linear", "exponential", "poisson")
 		}
 	}
-	v.when(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp.duration", "needs a request rate, which a phase of type %s does not have", p.Type)
+	v.addIf(p.RateRamp != nil && !p.Type.HasRate(), path+".rate_ramp.duration", "needs a request rate, which a phase of type %s does not have", p.Type)
 	if c := p.Cancellation; c != nil {
-		v.when(!(c.Rate >= 0 && c.Rate <= 100), path+".cancellation.rate", "must be >= 0 (off) and <= 100 percent")
+		v.addIf(!(c.Rate >= 0 && c.Rate <= 100), path+".cancellation.rate", "must be >= 0 (off) and <= 100 percent")
 	}
 }
 
 // stops checks the stop conditions of a phase. A phase that sends every problem of a benchmark ends with the last one.
 func (v *violations) stops(path string, p *Phase, problems bool) {
-	v.when(p.GracePeriod != nil && p.Duration == nil, path+".grace_period", "needs %s: there is no deadline without one", v.as(path+".duration"))
+	v.addIf(p.GracePeriod != nil && p.Duration == nil, path+".grace_period", "needs %s: there is no deadline without one", v.spelling(path+".duration"))
 	none := p.Requests == nil && p.Sessions == nil && p.Duration == nil
 	whose := path
 	if p.Type == PhaseUserCentric {
 		whose += ".rate"
 	}
-	v.when(none && !problems && p.Type != PhaseFixedSchedule, whose, "has no end: no stop condition of %s, %s or %s", v.as(path+".requests"), v.as(path+".sessions"), v.as(path+".duration"))
+	v.addIf(none && !problems && p.Type != PhaseFixedSchedule, whose, "has no end: no stop condition of %s, %s or %s", v.spelling(path+".requests"), v.spelling(path+".sessions"), v.spelling(path+".duration"))
 }
 
 // pace checks settings that belong to one type of phase.
 func (v *violations) pace(path string, p *Phase, d *Dataset) {
 	v.gaps(path, p)
-	v.when(p.Type.HasRate() && p.Rate == nil && !p.HasSeries(), path, "of type %s needs rate or rate_series", p.Type)
+	v.addIf(p.Type.HasRate() && p.Rate == nil && !p.HasSeries(), path, "of type %s needs rate or rate_series", p.Type)
 	if err := checkSeries(p.RatePoints); err != nil {
-		v.when(true, path+".rate_points", "%v", err)
+		v.addIf(true, path+".rate_points", "%v", err)
 	}
-	v.when(p.RateSeries != "" && len(p.RatePoints) > 0, path+".rate_series", "and points: give a file or points")
-	v.when(p.Rate != nil && p.HasSeries(), path+".rate", "and %s: give one of them", v.as(path+".rate_series"))
+	v.addIf(p.RateSeries != "" && len(p.RatePoints) > 0, path+".rate_series", "and points: give a file or points")
+	v.addIf(p.Rate != nil && p.HasSeries(), path+".rate", "and %s: give one of them", v.spelling(path+".rate_series"))
 	users := p.Type == PhaseUserCentric
-	v.when(p.Users != nil && !users, path+".users", "needs %s: users are for that mode only", v.as(path+".type=user_centric"))
-	v.when(users && p.Rate == nil, path, "of type user_centric needs rate")
-	v.when(users && p.Users == nil, path+".rate", "needs %s: say how many users share the rate", v.as(path+".users"))
-	v.when(p.Rate != nil && !users && !p.Type.HasRate(), path+".rate", "is not for type %s", p.Type)
-	v.when(p.HasSeries() && (p.Rate == nil || users) && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
+	v.addIf(p.Users != nil && !users, path+".users", "needs %s: users are for that mode only", v.spelling(path+".type=user_centric"))
+	v.addIf(users && p.Rate == nil, path, "of type user_centric needs rate")
+	v.addIf(users && p.Users == nil, path+".rate", "needs %s: say how many users share the rate", v.spelling(path+".users"))
+	v.addIf(p.Rate != nil && !users && !p.Type.HasRate(), path+".rate", "is not for type %s", p.Type)
+	v.addIf(p.HasSeries() && (p.Rate == nil || users) && !p.Type.HasRate(), path+".rate_series", "is not for type %s", p.Type)
 	if users && p.Users != nil {
-		v.when(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", Value(p.Requests), v.as(path+".users"), *p.Users)
-		v.when(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", Value(p.Sessions), v.as(path+".users"), *p.Users)
-		v.when(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "of user_centric load needs conversations of at least 2 turns: %s 2 or more", v.as("benchmark.datasets."+d.Name+".turns.mean"))
+		v.addIf(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", Value(p.Requests), v.spelling(path+".users"), *p.Users)
+		v.addIf(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", Value(p.Sessions), v.spelling(path+".users"), *p.Users)
+		v.addIf(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "of user_centric load needs conversations of at least 2 turns: %s 2 or more", v.spelling("benchmark.datasets."+d.Name+".turns.mean"))
 	}
 	v.schedule(path, p, d)
 }
@@ -99,21 +99,21 @@ func (v *violations) gaps(path string, p *Phase) {
 	switch at := path + ".smoothness"; {
 	case p.Smoothness == nil || p.Type == PhaseGamma:
 	case p.Type == PhaseUserCentric:
-		v.when(true, at, "and %s: users do not arrive by a distribution of gaps", v.as(path+".type=user_centric"))
+		v.addIf(true, at, "and %s: users do not arrive by a distribution of gaps", v.spelling(path+".type=user_centric"))
 	case p.Type.HasRate():
-		v.when(true, at, "is for gamma gaps, not for %s %s", v.as(path+".type"), p.Type)
+		v.addIf(true, at, "is for gamma gaps, not for %s %s", v.spelling(path+".type"), p.Type)
 	default:
-		v.when(true, at, "needs %s: there are no gaps to shape", v.as(path+".rate"))
+		v.addIf(true, at, "needs %s: there are no gaps to shape", v.spelling(path+".rate"))
 	}
 }
 
 // schedule checks the settings of a fixed schedule.
 func (v *violations) schedule(path string, p *Phase, d *Dataset) {
 	fixed := p.Type == PhaseFixedSchedule
-	v.when(fixed && d.Type == DatasetSynthetic, path+".type", "asks for a fixed schedule, which needs a dataset with times: %s", v.as("benchmark.datasets."+d.Name+".path"))
+	v.addIf(fixed && d.Type == DatasetSynthetic, path+".type", "asks for a fixed schedule, which needs a dataset with times: %s", v.spelling("benchmark.datasets."+d.Name+".path"))
 	for key, given := range map[string]bool{"start_offset": p.StartOffset != nil, "end_offset": p.EndOffset != nil, "auto_offset": p.AutoOffset != nil} {
-		v.when(!fixed && given, path+"."+key, "is for type fixed_schedule: there is no schedule to shift")
+		v.addIf(!fixed && given, path+"."+key, "is for type fixed_schedule: there is no schedule to shift")
 	}
-	v.when(fixed && Value(p.AutoOffset) && p.StartOffset != nil, path+".auto_offset", "excludes %s: the start offset is the origin already", v.as(path+".start_offset"))
-	v.when(p.StartOffset != nil && p.EndOffset != nil && *p.StartOffset > *p.EndOffset, path+".start_offset", "%d is after %s %d", Value(p.StartOffset), v.as(path+".end_offset"), Value(p.EndOffset))
+	v.addIf(fixed && Value(p.AutoOffset) && p.StartOffset != nil, path+".auto_offset", "excludes %s: the start offset is the origin already", v.spelling(path+".start_offset"))
+	v.addIf(p.StartOffset != nil && p.EndOffset != nil && *p.StartOffset > *p.EndOffset, path+".start_offset", "%d is after %s %d", Value(p.StartOffset), v.spelling(path+".end_offset"), Value(p.EndOffset))
 }

@@ -9,8 +9,8 @@ import (
 // repetition checks the number of repetitions and the sweep.
 func (v *violations) repetition(r *Run) {
 	if c := r.MultiRun.Convergence; c != nil {
-		v.when(c.Metric == "", "multi_run.convergence.metric", "is missing")
-		v.when(c.MinRuns > r.MultiRun.NumRuns, "multi_run.convergence.min_runs", "%d is above %s %d", c.MinRuns, v.as("multi_run.num_runs"), r.MultiRun.NumRuns)
+		v.addIf(c.Metric == "", "multi_run.convergence.metric", "is missing")
+		v.addIf(c.MinRuns > r.MultiRun.NumRuns, "multi_run.convergence.min_runs", "%d is above %s %d", c.MinRuns, v.spelling("multi_run.num_runs"), r.MultiRun.NumRuns)
 	}
 	s := r.Sweep
 	if s == nil {
@@ -25,10 +25,10 @@ func (v *violations) repetition(r *Run) {
 		v.dimensions(s)
 	case s.Type == SweepSearch:
 		v.search(s)
-		v.when(s.ObjectivePooling == "pooled" && len(r.Artifacts.Records) == 0, "sweep.objective_pooling", "pooled needs the records of the runs: %s is off", r.As("artifacts.records"))
-		v.when(s.SLAWarmup != nil && *s.SLAWarmup < 0, "sweep.sla_warmup_seconds", "is below 0")
+		v.addIf(s.ObjectivePooling == "pooled" && len(r.Artifacts.Records) == 0, "sweep.objective_pooling", "pooled needs the records of the runs: %s is off", r.As("artifacts.records"))
+		v.addIf(s.SLAWarmup != nil && *s.SLAWarmup < 0, "sweep.sla_warmup_seconds", "is below 0")
 		for _, p := range r.Phases {
-			v.when(s.SLAWarmup != nil && *s.SLAWarmup > 0 && p.Type == PhaseFixedSchedule, "sweep.sla_warmup_seconds", "has no meaning for a fixed schedule: its times are those of the data")
+			v.addIf(s.SLAWarmup != nil && *s.SLAWarmup > 0 && p.Type == PhaseFixedSchedule, "sweep.sla_warmup_seconds", "has no meaning for a fixed schedule: its times are those of the data")
 		}
 	default:
 		v.oneOf("sweep.type", string(s.Type), "grid", "zip", "scenarios", "sobol", "latin_hypercube", "adaptive_search")
@@ -37,8 +37,8 @@ func (v *violations) repetition(r *Run) {
 		v.filter(fmt.Sprintf("sweep.sla_filters[%d]", i), &s.SLAFilters[i])
 	}
 	if p := s.PostProcess; p != nil {
-		v.when(p.Handler == "", "sweep.post_process.handler", "is missing")
-		v.when(p.Filename == "" || strings.ContainsAny(p.Filename, `/\`), "sweep.post_process.output_filename", "%q is not the name of a file", p.Filename)
+		v.addIf(p.Handler == "", "sweep.post_process.handler", "is missing")
+		v.addIf(p.Filename == "" || strings.ContainsAny(p.Filename, `/\`), "sweep.post_process.output_filename", "%q is not the name of a file", p.Filename)
 	}
 	if len(v.list) == 0 {
 		if _, err := r.Cells(); err != nil {
@@ -48,54 +48,54 @@ func (v *violations) repetition(r *Run) {
 }
 
 func (v *violations) axes(s *Sweep) {
-	v.when(len(s.Parameters) == 0, "sweep.parameters", "is empty")
+	v.addIf(len(s.Parameters) == 0, "sweep.parameters", "is empty")
 	for _, a := range s.Parameters {
 		v.sweepPath("sweep.parameters."+a.Path, a.Path)
-		v.when(len(a.Values) == 0, "sweep.parameters."+a.Path, "has no values")
-		v.when(s.Type == SweepZip && len(a.Values) != len(s.Parameters[0].Values), "sweep.parameters."+a.Path,
-			"has %d values, %s has %d: zip pairs lists of one length", len(a.Values), v.as("sweep.parameters."+s.Parameters[0].Path), len(s.Parameters[0].Values))
+		v.addIf(len(a.Values) == 0, "sweep.parameters."+a.Path, "has no values")
+		v.addIf(s.Type == SweepZip && len(a.Values) != len(s.Parameters[0].Values), "sweep.parameters."+a.Path,
+			"has %d values, %s has %d: zip pairs lists of one length", len(a.Values), v.spelling("sweep.parameters."+s.Parameters[0].Path), len(s.Parameters[0].Values))
 	}
 }
 
 // sweepPath rejects paths that cannot differ between cells.
 func (v *violations) sweepPath(at, path string) {
 	head, _, _ := strings.Cut(path, ".")
-	v.when(slices.Contains([]string{"sweep", "multi_run", "random_seed"}, head), at, "cannot be swept: it belongs to the whole series")
+	v.addIf(slices.Contains([]string{"sweep", "multi_run", "random_seed"}, head), at, "cannot be swept: it belongs to the whole series")
 }
 
 func (v *violations) scenarios(s *Sweep) {
-	v.when(len(s.Runs) == 0, "sweep.runs", "is empty")
+	v.addIf(len(s.Runs) == 0, "sweep.runs", "is empty")
 	there := map[string]bool{}
 	for i := range s.Runs {
 		at := fmt.Sprintf("sweep.runs[%d].name", i)
 		name := s.Runs[i].Name
-		v.when(there[name], at, "%q is listed twice; names of scenarios are names of directories", name)
-		v.when(strings.ContainsAny(name, "/\\") || name == "." || name == "..", at, "%q is not the name of a directory", name)
+		v.addIf(there[name], at, "%q is listed twice; names of scenarios are names of directories", name)
+		v.addIf(strings.ContainsAny(name, "/\\") || name == "." || name == "..", at, "%q is not the name of a directory", name)
 		there[name] = true
 	}
 }
 
 func (v *violations) dimensions(s *Sweep) {
-	v.when(s.Samples < 2 || s.Samples > 1<<20, "sweep.samples", "must be >= 2 and <= %d, not %d", 1<<20, s.Samples)
-	v.when(len(s.Dimensions) == 0, "sweep.dimensions", "is empty")
-	v.when(s.Seed != nil && *s.Seed < 0, "sweep.seed", "must be >= 0")
+	v.addIf(s.Samples < 2 || s.Samples > 1<<20, "sweep.samples", "must be >= 2 and <= %d, not %d", 1<<20, s.Samples)
+	v.addIf(len(s.Dimensions) == 0, "sweep.dimensions", "is empty")
+	v.addIf(s.Seed != nil && *s.Seed < 0, "sweep.seed", "must be >= 0")
 	v.oneOf("sweep.label_format", s.LabelFormat, "index", "kv", "")
-	v.when(s.Optimization == "lloyd", "sweep.optimization", "lloyd is not supported, because it moves the points off their slices; allowed are random-cd, null")
-	v.when(!slices.Contains([]string{"", "random-cd", "none", "lloyd"}, s.Optimization), "sweep.optimization", "%q is not one of random-cd, null", s.Optimization)
+	v.addIf(s.Optimization == "lloyd", "sweep.optimization", "lloyd is not supported, because it moves the points off their slices; allowed are random-cd, null")
+	v.addIf(!slices.Contains([]string{"", "random-cd", "none", "lloyd"}, s.Optimization), "sweep.optimization", "%q is not one of random-cd, null", s.Optimization)
 	for i := range s.Dimensions {
 		d := &s.Dimensions[i]
 		at := fmt.Sprintf("sweep.dimensions[%d]", i)
 		v.sweepPath(at+".path", d.Path)
-		v.when(d.Path == "", at+".path", "is missing")
+		v.addIf(d.Path == "", at+".path", "is missing")
 		v.oneOf(at+".scale", d.Scale, "linear", "log", "")
 		v.oneOf(at+".kind", d.Kind, "real", "int", "")
 		if d.Choices != nil {
-			v.when(len(d.Choices) == 0, at+".choices", "is empty")
-			v.when(d.Low != 0 || d.High != 0, at, "has choices and a range; give one of them")
+			v.addIf(len(d.Choices) == 0, at+".choices", "is empty")
+			v.addIf(d.Low != 0 || d.High != 0, at, "has choices and a range; give one of them")
 			continue
 		}
-		v.when(!(d.Low < d.High), at, "needs lo < hi, or choices")
-		v.when(d.Scale == "log" && !(d.Low > 0), at+".lo", "must be > 0 for a logarithmic scale")
+		v.addIf(!(d.Low < d.High), at, "needs lo < hi, or choices")
+		v.addIf(d.Scale == "log" && !(d.Low > 0), at+".lo", "must be > 0 for a logarithmic scale")
 	}
 }
 
@@ -103,36 +103,36 @@ func (v *violations) dimensions(s *Sweep) {
 var statistics = []string{"avg", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "min", "max"}
 
 func (v *violations) filter(at string, f *SLAFilter) {
-	v.when(f.MetricTag == "", at+".metric_tag", "is missing")
+	v.addIf(f.MetricTag == "", at+".metric_tag", "is missing")
 	v.oneOf(at+".op", f.Op, "lt", "le", "gt", "ge")
 	v.oneOf(at+".stat", f.Stat, append([]string{""}, statistics...)...)
 }
 
 func (v *violations) search(s *Sweep) {
-	v.when(s.MaxIterations < 2 || s.MaxIterations > 200, "sweep.max_iterations", "must be >= 2 and <= 200, not %d", s.MaxIterations)
+	v.addIf(s.MaxIterations < 2 || s.MaxIterations > 200, "sweep.max_iterations", "must be >= 2 and <= 200, not %d", s.MaxIterations)
 	v.oneOf("sweep.planner", s.Planner, "bayesian", "optuna", "monotonic_sla", "smooth_isotonic", "")
-	v.when(len(s.SearchSpace) == 0, "sweep.search_space", "is empty")
+	v.addIf(len(s.SearchSpace) == 0, "sweep.search_space", "is empty")
 	for i := range s.SearchSpace {
 		d := &s.SearchSpace[i]
 		at := fmt.Sprintf("sweep.search_space[%d]", i)
 		v.sweepPath(at+".path", d.Path)
-		v.when(!(d.Low < d.High), at, "needs lo < hi, has %g and %g", d.Low, d.High)
+		v.addIf(!(d.Low < d.High), at, "needs lo < hi, has %g and %g", d.Low, d.High)
 		v.oneOf(at+".kind", d.Kind, "real", "int", "")
 		v.oneOf(at+".prior", d.Prior, "uniform", "log-uniform", "log_uniform", "")
-		v.when(strings.HasPrefix(d.Prior, "log") && !(d.Low > 0), at+".lo", "must be > 0 for a logarithmic prior")
+		v.addIf(strings.HasPrefix(d.Prior, "log") && !(d.Low > 0), at+".lo", "must be > 0 for a logarithmic prior")
 	}
-	v.when(len(s.Objectives) == 0, "sweep.objectives", "is empty")
+	v.addIf(len(s.Objectives) == 0, "sweep.objectives", "is empty")
 	for i := range s.Objectives {
 		o := &s.Objectives[i]
 		at := fmt.Sprintf("sweep.objectives[%d]", i)
-		v.when(o.Metric == "", at+".metric", "is missing")
+		v.addIf(o.Metric == "", at+".metric", "is missing")
 		v.oneOf(at+".direction", o.Direction, "maximize", "minimize")
 		v.oneOf(at+".stat", o.Stat, "", "avg", "p50", "p90", "p95", "p99")
 	}
 	for i := range s.OutcomeConstraints {
 		o := &s.OutcomeConstraints[i]
 		at := fmt.Sprintf("sweep.outcome_constraints[%d]", i)
-		v.when(o.Metric == "", at+".metric", "is missing")
+		v.addIf(o.Metric == "", at+".metric", "is missing")
 		v.oneOf(at+".op", o.Op, "lt", "le", "gt", "ge", "<=", ">=", "<", ">")
 	}
 	v.searchRest(s)
@@ -140,9 +140,9 @@ func (v *violations) search(s *Sweep) {
 
 func (v *violations) searchRest(s *Sweep) {
 	boundary := s.Planner == "monotonic_sla" || s.Planner == "smooth_isotonic"
-	v.when(boundary && len(s.SLAFilters)+len(s.SLATiers) == 0, "sweep.sla_filters", "is empty: planner %s looks for the end of a service level", s.Planner)
-	v.when(boundary && len(s.SearchSpace) != 1, "sweep.search_space", "has %d dimensions; planner %s searches one", len(s.SearchSpace), s.Planner)
-	v.when(!boundary && len(s.Objectives) > 1, "sweep.objectives", "are several: a search has one objective; put the others into outcome_constraints")
+	v.addIf(boundary && len(s.SLAFilters)+len(s.SLATiers) == 0, "sweep.sla_filters", "is empty: planner %s looks for the end of a service level", s.Planner)
+	v.addIf(boundary && len(s.SearchSpace) != 1, "sweep.search_space", "has %d dimensions; planner %s searches one", len(s.SearchSpace), s.Planner)
+	v.addIf(!boundary && len(s.Objectives) > 1, "sweep.objectives", "are several: a search has one objective; put the others into outcome_constraints")
 	v.oneOf("sweep.objective_pooling", s.ObjectivePooling, "", "mean", "pooled")
 	v.oneOf("sweep.constraint_mode", s.ConstraintMode, "", "penalty", "eic")
 	v.oneOf("sweep.sla_precision", s.SLAPrecision, "", "tight", "normal", "coarse")
@@ -152,15 +152,15 @@ func (v *violations) searchRest(s *Sweep) {
 // tiers checks the named service levels of a search.
 func (v *violations) tiers(s *Sweep, boundary bool) {
 	n := len(s.SLATiers)
-	v.when(n > 0 && !boundary, "sweep.sla_tiers", "need planner monotonic_sla or smooth_isotonic, not %s: each is a limit of one value", s.Planner)
-	v.when(n == 1 || n > 10, "sweep.sla_tiers", "are %d: give 2 to 10; for a single one use sla_filters", n)
+	v.addIf(n > 0 && !boundary, "sweep.sla_tiers", "need planner monotonic_sla or smooth_isotonic, not %s: each is a limit of one value", s.Planner)
+	v.addIf(n == 1 || n > 10, "sweep.sla_tiers", "are %d: give 2 to 10; for a single one use sla_filters", n)
 	labels := map[string]bool{}
 	for i := range s.SLATiers {
 		t := &s.SLATiers[i]
 		at := fmt.Sprintf("sweep.sla_tiers[%d]", i)
-		v.when(t.Label == "", at+".label", "is missing")
-		v.when(labels[t.Label], at+".label", "%q is listed twice", t.Label)
-		v.when(len(t.Filters) == 0, at+".filters", "is empty")
+		v.addIf(t.Label == "", at+".label", "is missing")
+		v.addIf(labels[t.Label], at+".label", "%q is listed twice", t.Label)
+		v.addIf(len(t.Filters) == 0, at+".filters", "is empty")
 		labels[t.Label] = true
 		for k := range t.Filters {
 			v.filter(fmt.Sprintf("%s.filters[%d]", at, k), &t.Filters[k])

@@ -116,9 +116,9 @@ func TestAdaptiveRun(t *testing.T) {
 	if summary["status"] != "incomplete" || summary["completed_reason"] != adaptive.AtMaximum || summary["last_passing_value"] != 4.0 {
 		t.Errorf("%v", summary)
 	}
-	if len(run.Sought) != 1 || run.Sought[0].Kept != 4 || run.Sought[0].Variable != "concurrency" || !strings.HasPrefix(run.Sought[0].Answer(), "The limit was not reached") ||
-		len(run.Sought[0].Windows) != len(summary["candidates"].([]any)) || run.Sought[0].Windows[0].Level != "kept" || run.Sought[0].Windows[0].Next != 4 {
-		t.Errorf("shown is %+v", run.Sought)
+	if len(run.Adaptive) != 1 || run.Adaptive[0].LastGood != 4 || run.Adaptive[0].Variable != "concurrency" || !strings.HasPrefix(run.Adaptive[0].Answer(), "The limit was not reached") ||
+		len(run.Adaptive[0].Windows) != len(summary["candidates"].([]any)) || run.Adaptive[0].Windows[0].Level != "kept" || run.Adaptive[0].Windows[0].Next != 4 {
+		t.Errorf("shown is %+v", run.Adaptive)
 	}
 	answered := 0.0
 	for _, one := range summary["candidates"].([]any) {

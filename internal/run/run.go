@@ -111,7 +111,7 @@ func (o *runResources) summarize(s sentLoad) (*metric.Run, results.Outcome) {
 	run.Silences = o.say.view.Stalls.Silences()
 	if o.adaptive != nil {
 		var err error
-		if run.Sought, err = runfiles.Open(o.cfg.Artifacts.Dir).Sought(); err != nil {
+		if run.Adaptive, err = runfiles.Open(o.cfg.Artifacts.Dir).Sought(); err != nil {
 			o.say.Warn("the search for the limit cannot be displayed: " + err.Error())
 		}
 	}
@@ -160,7 +160,7 @@ func (o *runResources) runLoad(ctx context.Context) (result *load.Result, used w
 		}
 	}
 	o.say.view.BeginLoad(o.load, o.exporters)
-	o.say.view.Stalls.NotReading = m.Heartbeat.Blind
+	o.say.view.Stalls.NotReading = m.Heartbeat.MaxReadDelay
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)
 	err = errors.Join(err, unwatched())

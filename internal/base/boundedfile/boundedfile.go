@@ -17,17 +17,17 @@ import (
 // MaxStream is the maximum size, in bytes, of the content of a file that is not a regular one.
 const MaxStream = 256 << 20
 
-// kept holds the content of files that can be read only once, by name. A process reads few of them, and a name always means the same pipe.
-var kept = struct {
+// pipeContents holds the content of files that can be read only once, by name. A process reads few of them, and a name always means the same pipe.
+var pipeContents = struct {
 	sync.Mutex
-	text map[string][]byte
-}{text: map[string][]byte{}}
+	byName map[string][]byte
+}{byName: map[string][]byte{}}
 
 // Open opens a file for reading. A file can be opened repeatedly, even if it is a pipe.
 func Open(path string) (io.ReadCloser, error) {
-	kept.Lock()
-	defer kept.Unlock()
-	if text, ok := kept.text[path]; ok {
+	pipeContents.Lock()
+	defer pipeContents.Unlock()
+	if text, ok := pipeContents.byName[path]; ok {
 		return io.NopCloser(bytes.NewReader(text)), nil
 	}
 	file, err := os.Open(path)
@@ -38,11 +38,11 @@ func Open(path string) (io.ReadCloser, error) {
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {
 		return file, err
 	}
-	text, err := all(path, file, MaxStream)
+	text, err := readWithin(path, file, MaxStream)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return nil, err
 	}
-	kept.text[path] = text
+	pipeContents.byName[path] = text
 	return io.NopCloser(bytes.NewReader(text)), nil
 }
 
@@ -56,7 +56,7 @@ func ReadAll(path string, most int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := all(path, file, most)
+	text, err := readWithin(path, file, most)
 	return text, errors.Join(err, file.Close())
 }
 
@@ -65,9 +65,9 @@ const writerPatience = 2 * time.Second
 
 // awaitWriter waits until a process writes to a named pipe. It stores the text that it reads, and Open returns that text later.
 func awaitWriter(path string) error {
-	kept.Lock()
-	_, known := kept.text[path]
-	kept.Unlock()
+	pipeContents.Lock()
+	_, known := pipeContents.byName[path]
+	pipeContents.Unlock()
 	info, err := os.Stat(path)
 	if known || err != nil || info.Mode()&fs.ModeNamedPipe == 0 {
 		return nil // Open names the error
@@ -78,21 +78,21 @@ func awaitWriter(path string) error {
 	}
 	defer file.Close()
 	for end := time.Now().Add(writerPatience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		text, err := all(path, file, MaxStream) // returns at once as long as no process writes
+		text, err := readWithin(path, file, MaxStream) // returns at once as long as no process writes
 		if err != nil {
 			return err
 		}
 		if len(text) > 0 {
-			kept.Lock()
-			kept.text[path] = text
-			kept.Unlock()
+			pipeContents.Lock()
+			pipeContents.byName[path] = text
+			pipeContents.Unlock()
 			return nil
 		}
 	}
 	return fmt.Errorf("%s is a pipe that no process wrote to within %v: start its writer first, or name a file", path, writerPatience)
 }
 
-func all(path string, from io.Reader, most int64) ([]byte, error) {
+func readWithin(path string, from io.Reader, most int64) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(from, most+1))
 	if err == nil && int64(len(text)) > most {
 		return nil, fmt.Errorf("%s: gives more than %s, the most that is read", path, size(most))

@@ -15,19 +15,19 @@ const spoolChunk = 64 << 10
 // temporary file that disappears with the process. It reads the source only as far as its readers need. Readers of stored bytes never wait for the
 // source.
 type SpoolFile struct {
-	most int64 // maximum size of the source, bytes
+	limit int64 // maximum size of the source, bytes
 
-	grow   sync.Mutex // locked by the goroutine that reads the source
-	source io.Reader
+	reading sync.Mutex // locked by the goroutine that reads the source
+	source  io.Reader
 
-	mu  sync.Mutex // guards the fields below
-	got SpooledBytes
-	end error // why reading stopped (io.EOF or an error); nil while there may be more
+	mu     sync.Mutex // guards the fields below
+	stored SpooledBytes
+	end    error // why reading stopped (io.EOF or an error); nil while there may be more
 }
 
 // NewSpool returns a spool of a source. Errors mention its name. A source with more than most bytes is an error.
 func NewSpool(name string, source io.Reader, most int64) *SpoolFile {
-	return &SpoolFile{source: source, most: most, got: SpooledBytes{Name: name}}
+	return &SpoolFile{source: source, limit: most, stored: SpooledBytes{Name: name}}
 }
 
 // From returns a reader that starts at an offset. A read may return fewer bytes than requested if no more are stored yet.
@@ -49,12 +49,12 @@ func (r *spoolReader) Read(p []byte) (int, error) {
 func (s *SpoolFile) Reach(size int64) bool {
 	for {
 		s.mu.Lock()
-		there, end := s.got.Size(), s.end
+		there, end := s.stored.Size(), s.end
 		s.mu.Unlock()
 		if there >= size || end != nil {
 			return there >= size
 		}
-		s.more(there)
+		s.readChunk(there)
 	}
 }
 
@@ -63,30 +63,30 @@ func (s *SpoolFile) read(p []byte, at int64) (int, error) {
 		return 0, nil
 	}
 	for {
-		if n, err := s.there(p, at); n > 0 || err != nil {
+		if n, err := s.readStored(p, at); n > 0 || err != nil {
 			return n, err
 		}
-		s.more(at)
+		s.readChunk(at)
 	}
 }
 
-// there reads stored bytes at an offset. It returns 0 and no error if the source must be read first.
-func (s *SpoolFile) there(p []byte, at int64) (int, error) {
+// readStored reads stored bytes at an offset. It returns 0 and no error if the source must be read first.
+func (s *SpoolFile) readStored(p []byte, at int64) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left := s.got.Size() - at
+	left := s.stored.Size() - at
 	if left <= 0 {
 		return 0, s.end
 	}
-	return s.got.ReadAt(p[:min(int64(len(p)), left)], at)
+	return s.stored.ReadAt(p[:min(int64(len(p)), left)], at)
 }
 
-// more reads one chunk of the source, unless another goroutine has stored bytes beyond the offset in the meantime.
-func (s *SpoolFile) more(at int64) {
-	s.grow.Lock()
-	defer s.grow.Unlock()
+// readChunk reads one chunk of the source, unless another goroutine has stored bytes beyond the offset in the meantime.
+func (s *SpoolFile) readChunk(at int64) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
 	s.mu.Lock()
-	done := s.got.Size() > at || s.end != nil
+	done := s.stored.Size() > at || s.end != nil
 	s.mu.Unlock()
 	if done {
 		return
@@ -98,11 +98,11 @@ func (s *SpoolFile) more(at int64) {
 	if s.end != nil { // Close was called meanwhile
 		return
 	}
-	if _, kept := s.got.Write(chunk[:n]); kept != nil {
+	if _, kept := s.stored.Write(chunk[:n]); kept != nil {
 		err = kept
 	}
-	if s.got.Size() > s.most {
-		err = fmt.Errorf("gives more than %s, the most that is read", size(s.most))
+	if s.stored.Size() > s.limit {
+		err = fmt.Errorf("gives more than %s, the most that is read", size(s.limit))
 	}
 	s.end = err
 }
@@ -114,7 +114,7 @@ func (s *SpoolFile) Close() error {
 	if s.end == nil || errors.Is(s.end, io.EOF) {
 		s.end = os.ErrClosed
 	}
-	return s.got.Close()
+	return s.stored.Close()
 }
 
 // MaxSpooled is the maximum size of a stream of data, in bytes.
@@ -123,8 +123,8 @@ const MaxSpooled = 8 << 30
 // spools holds the spools of files that can be read only once, by name, until the process ends.
 var spools = struct {
 	sync.Mutex
-	of map[string]*SpoolFile
-}{of: map[string]*SpoolFile{}}
+	byName map[string]*SpoolFile
+}{byName: map[string]*SpoolFile{}}
 
 // Stream returns the spool of a pipe or device; nil for a regular file or a folder.
 func Stream(path string) (*SpoolFile, error) {
@@ -134,7 +134,7 @@ func Stream(path string) (*SpoolFile, error) {
 	}
 	spools.Lock()
 	defer spools.Unlock()
-	if s := spools.of[path]; s != nil {
+	if s := spools.byName[path]; s != nil {
 		return s, nil
 	}
 	file, err := os.Open(path)
@@ -142,6 +142,6 @@ func Stream(path string) (*SpoolFile, error) {
 		return nil, err
 	}
 	s := NewSpool(path, file, MaxSpooled)
-	spools.of[path] = s
+	spools.byName[path] = s
 	return s, nil
 }

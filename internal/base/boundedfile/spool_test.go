@@ -24,12 +24,12 @@ func digits(size int) []byte {
 func TestSpool(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("TMPDIR", folder)
-	want := digits(KeptHead + 3*spoolChunk + 5)
+	want := digits(HeadInMemory + 3*spoolChunk + 5)
 	s := NewSpool("x", bytes.NewReader(want), 1<<30)
-	if s.got.rest != nil || !s.Reach(10) || s.got.Size() > spoolChunk {
-		t.Errorf("%d bytes were read for 10", s.got.Size())
+	if s.stored.file != nil || !s.Reach(10) || s.stored.Size() > spoolChunk {
+		t.Errorf("%d bytes were read for 10", s.stored.Size())
 	}
-	for _, at := range []int{KeptHead - 3, 0, KeptHead, len(want) - 1, 77} {
+	for _, at := range []int{HeadInMemory - 3, 0, HeadInMemory, len(want) - 1, 77} {
 		got := make([]byte, min(100, len(want)-at))
 		if _, err := io.ReadFull(s.From(int64(at)), got); err != nil || !bytes.Equal(got, want[at:at+len(got)]) {
 			t.Errorf("at %d: %v", at, err)
@@ -41,7 +41,7 @@ func TestSpool(t *testing.T) {
 	if s.Reach(int64(len(want)) + 1) {
 		t.Error("more than there is")
 	}
-	if list, err := os.ReadDir(folder); err != nil || len(list) > 0 || s.got.rest == nil {
+	if list, err := os.ReadDir(folder); err != nil || len(list) > 0 || s.stored.file == nil {
 		t.Errorf("%v %v", list, err)
 	}
 	if err := s.Close(); err != nil {
@@ -64,9 +64,9 @@ func TestSpoolFails(t *testing.T) {
 		t.Error(err)
 	}
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "none"))
-	s = NewSpool("x", bytes.NewReader(digits(KeptHead+1)), 1<<30)
+	s = NewSpool("x", bytes.NewReader(digits(HeadInMemory+1)), 1<<30)
 	got, err := io.ReadAll(s.From(0))
-	if len(got) < KeptHead-spoolChunk || err == nil || !strings.Contains(err.Error(), "kept in a temporary file, and writing it failed after") || !strings.Contains(err.Error(), "TMPDIR") {
+	if len(got) < HeadInMemory-spoolChunk || err == nil || !strings.Contains(err.Error(), "kept in a temporary file, and writing it failed after") || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }

@@ -27,8 +27,8 @@ type Budget struct {
 	err    error
 }
 
-// between is the number of steps between two checks of the clock.
-const between = 64
+// stepsPerCheck is the number of steps between two checks of the clock.
+const stepsPerCheck = 64
 
 // New returns a budget with the limits. Its time starts now.
 func New(l Limits) *Budget {
@@ -49,7 +49,7 @@ func (b *Budget) Reset(l Limits) {
 	if l.Time > 0 {
 		b.began = time.Now()
 	}
-	b.next = min(between, b.limits.Steps)
+	b.next = min(stepsPerCheck, b.limits.Steps)
 }
 
 // Step counts n operations. An error is final: every later call returns it.
@@ -63,8 +63,8 @@ func (b *Budget) Step(n int64) error {
 	return b.check()
 }
 
-// Hold counts n bytes that were or will be allocated.
-func (b *Budget) Hold(n int64) error {
+// CountBytes counts n bytes that were or will be allocated.
+func (b *Budget) CountBytes(n int64) error {
 	if b == nil {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (b *Budget) Err() error {
 
 // check tests all limits except that of bytes.
 func (b *Budget) check() error {
-	b.next = min(b.steps+between, b.limits.Steps)
+	b.next = min(b.steps+stepsPerCheck, b.limits.Steps)
 	switch l := &b.limits; {
 	case b.err != nil:
 	case b.steps >= l.Steps:

@@ -20,21 +20,21 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d, %v", n, err)
 	}
 	b := New(Limits{Bytes: 2 << 20})
-	if err := b.Hold(2 << 20); err != nil {
+	if err := b.CountBytes(2 << 20); err != nil {
 		t.Error(err)
 	}
-	if err := b.Hold(1); err == nil || err.Error() != "builds more than 2 MiB" || !errors.Is(b.Step(1), err) || !errors.Is(b.Err(), err) {
+	if err := b.CountBytes(1); err == nil || err.Error() != "builds more than 2 MiB" || !errors.Is(b.Step(1), err) || !errors.Is(b.Err(), err) {
 		t.Error(err)
 	}
 	calls := 0
-	if n, err := spend(New(Limits{Stop: func() bool { calls++; return calls == 3 }})); n != 3*between || !errors.Is(err, errStopped) {
+	if n, err := spend(New(Limits{Stop: func() bool { calls++; return calls == 3 }})); n != 3*stepsPerCheck || !errors.Is(err, errStopped) {
 		t.Errorf("%d, %v", n, err)
 	}
 	if n, err := spend(New(Limits{})); n != 1_000_000 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	var none *Budget
-	if none.Step(1) != nil || none.Hold(1) != nil || none.Err() != nil {
+	if none.Step(1) != nil || none.CountBytes(1) != nil || none.Err() != nil {
 		t.Error("a nil budget has limits")
 	}
 }
@@ -46,7 +46,7 @@ func TestTime(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		time.Sleep(2 * time.Second)
-		if n, err := spend(b); n > between || err == nil || err.Error() != "takes longer than 1s" {
+		if n, err := spend(b); n > stepsPerCheck || err == nil || err.Error() != "takes longer than 1s" {
 			t.Errorf("%d, %v", n, err)
 		}
 	})

@@ -18,15 +18,15 @@ import (
 // All its system calls are raw ones, because none of them can block. An ordinary system call wakes the runtime's watchdog thread, which then polls
 // some sixty times before it sleeps again. Together with a few hundred reads a second, that alone took a seventh of a core.
 type gridTimer struct {
-	file   *os.File
-	raw    syscall.RawConn
-	offset int64 // kernel's monotonic ns minus our instant
-	period int64 // ns
-	first  int64 // instant of the first grid point since start
-	gone   int64 // periods read since start
-	read   func(fd uintptr) bool
-	buf    [8]byte
-	errno  syscall.Errno
+	file        *os.File
+	raw         syscall.RawConn
+	offset      int64 // kernel's monotonic ns minus our instant
+	period      int64 // ns
+	first       int64 // instant of the first grid point since start
+	periodsRead int64 // periods read since start
+	read        func(fd uintptr) bool
+	buf         [8]byte
+	errno       syscall.Errno
 }
 
 // newGridTimer returns a stopped timer.
@@ -49,7 +49,7 @@ func newGridTimer(period time.Duration) (*gridTimer, error) {
 
 // start starts the timer. It must not be running.
 func (t *gridTimer) start() {
-	t.first, t.gone = Now()+t.period, 0
+	t.first, t.periodsRead = Now()+t.period, 0
 	t.set(unix.ItimerSpec{Interval: unix.NsecToTimespec(t.period), Value: unix.NsecToTimespec(t.first + t.offset)})
 }
 
@@ -70,9 +70,9 @@ func (t *gridTimer) wait() (probeRead, error) {
 	if t.errno != 0 {
 		return probeRead{}, os.NewSyscallError("read", t.errno)
 	}
-	k := probeRead{ready: t.first + t.gone*t.period, seen: Now()}
-	t.gone += int64(binary.NativeEndian.Uint64(t.buf[:]))
-	k.seen = max(k.seen, k.ready)
+	k := probeRead{ready: t.first + t.periodsRead*t.period, readAt: Now()}
+	t.periodsRead += int64(binary.NativeEndian.Uint64(t.buf[:]))
+	k.readAt = max(k.readAt, k.ready)
 	return k, nil
 }
 

@@ -64,10 +64,10 @@ func (t *gridTimer) wait() (probeRead, error) {
 		return probeRead{}, os.ErrClosed
 	case <-timer.C:
 	}
-	k := probeRead{ready: at, seen: max(at, Now())}
+	k := probeRead{ready: at, readAt: max(at, Now())}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.next = at + max(1, (k.seen-at)/t.period+1)*t.period
+	t.next = at + max(1, (k.readAt-at)/t.period+1)*t.period
 	return k, nil
 }
 

@@ -9,11 +9,11 @@ import (
 
 // Periods of the heartbeat.
 const (
-	beatPeriod  = 20 * time.Millisecond
-	probePeriod = 2 * time.Millisecond
-	lingerReads = 50                     // readings of the probe after the last request has ended
-	stallFloor  = 10 * time.Millisecond  // a beat with a longer delay is a stall
-	wakeNoise   = 500 * time.Microsecond // a shorter delay may come from a sleeping core alone
+	beatPeriod    = 20 * time.Millisecond
+	probePeriod   = 2 * time.Millisecond
+	readsAfterEnd = 50                     // readings of the probe after the last request has ended
+	stallFloor    = 10 * time.Millisecond  // a beat with a longer delay is a stall
+	wakeNoise     = 500 * time.Microsecond // a shorter delay may come from a sleeping core alone
 )
 
 // Stalls summarises how long the process, or its threads, could not run although they wanted to.
@@ -32,22 +32,22 @@ type Stalls struct {
 // waited for a CPU. It never spins and needs no priority. While requests are in flight, a goroutine reads a probe every 2 ms, in the same way as
 // connections are read, and records the delay.
 type Heartbeat struct {
-	beats   *gridTimer // nil where the system has no such timer
-	probe   *gridTimer // nil where the system has no such timer
-	done    sync.WaitGroup
-	flights atomic.Int64 // requests in flight
-	check   func()       // called at each reading of the probe; may be nil
+	beats    *gridTimer // nil where the system has no such timer
+	probe    *gridTimer // nil where the system has no such timer
+	done     sync.WaitGroup
+	inFlight atomic.Int64 // requests in flight
+	check    func()       // called at each reading of the probe; may be nil
 
-	probing sync.Mutex
-	runs    bool // the probe is running
+	probing      sync.Mutex
+	probeRunning bool // the probe is running
 
-	mu      sync.Mutex
-	threads threadWaits
-	sum     Stalls // sums over the counted beats
-	woken   wakes
-	late    int64 // delay of the last beat, ns, if it is not counted yet
-	lateAt  int64
-	reads   probeLog
+	mu         sync.Mutex
+	threads    threadWaits
+	sum        Stalls // sums over the counted beats
+	wakeDelays wakes
+	late       int64 // delay of the last beat, ns, if it is not counted yet
+	lateAt     int64
+	reads      probeLog
 }
 
 // StartHeartbeat starts a heartbeat. It calls check, if not nil, every 2 ms while requests are in flight. check must not block.
@@ -81,19 +81,19 @@ func (h *Heartbeat) Stop() {
 
 // Enter registers a request that is about to be sent.
 func (h *Heartbeat) Enter() {
-	if h.flights.Add(1) > 1 || h.probe == nil {
+	if h.inFlight.Add(1) > 1 || h.probe == nil {
 		return
 	}
 	h.probing.Lock()
 	defer h.probing.Unlock()
-	if !h.runs {
-		h.runs = true
+	if !h.probeRunning {
+		h.probeRunning = true
 		h.probe.start()
 	}
 }
 
 // Leave undoes one Enter, after the response was read.
-func (h *Heartbeat) Leave() { h.flights.Add(-1) }
+func (h *Heartbeat) Leave() { h.inFlight.Add(-1) }
 
 // run records beats until the timer is closed.
 func (h *Heartbeat) run() {
@@ -106,8 +106,8 @@ func (h *Heartbeat) run() {
 		}
 		h.mu.Lock()
 		w := h.threads.read()
-		h.woken.add(k.late())
-		h.beat(k.late()-w.most-w.second, w.all)
+		h.wakeDelays.add(k.late())
+		h.beat(k.late()-w.longest-w.second, w.all)
 		h.mu.Unlock()
 	}
 }
@@ -126,23 +126,23 @@ func (h *Heartbeat) watch() {
 		h.mu.Lock()
 		h.reads.add(k)
 		h.mu.Unlock()
-		if idle++; h.flights.Load() > 0 {
+		if idle++; h.inFlight.Load() > 0 {
 			idle = 0
 		}
-		if idle >= lingerReads && h.rest() {
+		if idle >= readsAfterEnd && h.pauseProbe() {
 			idle = 0
 		}
 	}
 }
 
-// rest pauses the probe and returns true, unless a request is in flight.
-func (h *Heartbeat) rest() bool {
+// pauseProbe pauses the probe and returns true, unless a request is in flight.
+func (h *Heartbeat) pauseProbe() bool {
 	h.probing.Lock()
 	defer h.probing.Unlock()
-	if h.flights.Load() > 0 {
+	if h.inFlight.Load() > 0 {
 		return false
 	}
-	h.runs = false
+	h.probeRunning = false
 	h.probe.pause()
 	return true
 }
@@ -173,7 +173,7 @@ func (h *Heartbeat) Mark() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.threads.read()
-	h.sum, h.late, h.woken = Stalls{}, 0, wakes{}
+	h.sum, h.late, h.wakeDelays = Stalls{}, 0, wakes{}
 }
 
 // Stalls returns the counts since Mark.
@@ -182,7 +182,7 @@ func (h *Heartbeat) Stalls() Stalls {
 	defer h.mu.Unlock()
 	h.countLast()
 	h.sum.ThreadWait += time.Duration(h.threads.read().all)
-	h.sum.WakeDelay, h.sum.WakesLate = h.woken.mean(), h.woken.share()
+	h.sum.WakeDelay, h.sum.WakesLate = h.wakeDelays.mean(), h.wakeDelays.share()
 	return h.sum
 }
 
@@ -212,9 +212,9 @@ func (w *wakes) mean() time.Duration {
 
 func (w *wakes) share() float64 { return float64(w.late) / float64(max(1, w.n)) }
 
-// Blind returns the longest delay, ns, with which the probe was read between two instants. The log covers the last two minutes with requests in
+// MaxReadDelay returns the longest delay, ns, with which the probe was read between two instants. The log covers the last two minutes with requests in
 // flight.
-func (h *Heartbeat) Blind(from, to int64) int64 {
+func (h *Heartbeat) MaxReadDelay(from, to int64) int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.reads.longest(from, to)

@@ -12,7 +12,7 @@ func TestProbeLog(t *testing.T) {
 	for i := int64(1); i <= 100; i++ {
 		r := probeRead{i * ms, i*ms + ms/20}
 		if i == 50 {
-			r.seen = 50*ms + ms*4/5
+			r.readAt = 50*ms + ms*4/5
 		}
 		l.add(r)
 	}
@@ -44,7 +44,7 @@ func TestProbeRests(t *testing.T) {
 	state := func() (runs bool) {
 		h.probing.Lock()
 		defer h.probing.Unlock()
-		return h.runs
+		return h.probeRunning
 	}
 	for round := range 2 {
 		h.Enter()
@@ -123,7 +123,7 @@ func TestProbeGrid(t *testing.T) {
 	}
 	for i := 1; i < h.reads.n; i++ {
 		a, b := h.reads.at(i-1), h.reads.at(i)
-		if b.ready < a.seen-int64(time.Millisecond) || b.seen < b.ready || (b.ready-a.ready)%int64(probePeriod) != 0 {
+		if b.ready < a.readAt-int64(time.Millisecond) || b.readAt < b.ready || (b.ready-a.ready)%int64(probePeriod) != 0 {
 			t.Fatalf("reading %d %+v after %+v", i, *b, *a)
 		}
 	}

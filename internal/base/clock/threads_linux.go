@@ -23,9 +23,9 @@ type threadFile struct {
 	last int64
 }
 
-// grown returns how long the thread waited since the last call, ns; ok is false if the thread has ended. The system call is a raw one because it
+// waitedSince returns how long the thread waited since the last call, ns; ok is false if the thread has ended. The system call is a raw one because it
 // cannot block (see gridTimer).
-func (f *threadFile) grown() (d int64, ok bool) {
+func (f *threadFile) waitedSince() (d int64, ok bool) {
 	var buf [64]byte
 	n, _, errno := unix.RawSyscall6(unix.SYS_PREAD64, uintptr(f.fd), uintptr(unsafe.Pointer(&buf)), uintptr(len(buf)), 0, 0, 0)
 	if errno != 0 || n == 0 {
@@ -45,14 +45,14 @@ func (w *threadWaits) read() (s waits) {
 	}
 	w.reads++
 	for id, f := range w.files {
-		d, ok := f.grown()
+		d, ok := f.waitedSince()
 		if !ok {
 			unix.Close(f.fd)
 			delete(w.files, id)
 		}
 		s.all += d
-		s.second = max(s.second, min(s.most, d))
-		s.most = max(s.most, d)
+		s.second = max(s.second, min(s.longest, d))
+		s.longest = max(s.longest, d)
 	}
 	if first { // waits before the first reading do not count
 		return waits{}

@@ -30,12 +30,12 @@ const (
 // An idle core needs some tens of microseconds to wake up, on a virtual machine hundreds. The waiter learns how long that takes and asks the kernel
 // to wake it that much earlier. It spins for the rest, as far as its budget of CPU time allows.
 type FutexWaiter struct {
-	word   atomic.Uint32
-	offset int64 // kernel's monotonic ns minus our instant
-	early  int64 // ns by which the kernel is asked to wake before the instant
-	budget budget
-	nice   int  // nice value of the thread before Attach
-	thrift bool // no spinning, no priority
+	word       atomic.Uint32
+	offset     int64 // kernel's monotonic ns minus our instant
+	early      int64 // ns by which the kernel is asked to wake before the instant
+	budget     budget
+	nice       int  // nice value of the thread before Attach
+	neverSpins bool // no spinning, no priority
 }
 
 // Parameters of the spin before a deadline.
@@ -52,9 +52,9 @@ func NewWaiter() Waiter {
 	return &FutexWaiter{offset: monotonicOffset(), budget: newBudget(runtime.GOMAXPROCS(0), Now())}
 }
 
-// NewThriftyWaiter returns a waiter that never spins and needs no priority. It wakes tens of microseconds late, at a fraction of the CPU time. It
+// NewSleepingWaiter returns a waiter that never spins and needs no priority. It wakes tens of microseconds late, at a fraction of the CPU time. It
 // suits callers that record when they really acted.
-func NewThriftyWaiter() Waiter { return &FutexWaiter{offset: monotonicOffset(), thrift: true} }
+func NewSleepingWaiter() Waiter { return &FutexWaiter{offset: monotonicOffset(), neverSpins: true} }
 
 // monotonicOffset returns the kernel's monotonic clock minus ours, in ns, from the tightest of several bracketed readings.
 func monotonicOffset() int64 {
@@ -79,7 +79,7 @@ func monotonicOffset() int64 {
 func (w *FutexWaiter) Attach() {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	if w.thrift {
+	if w.neverSpins {
 		return
 	}
 	w.nice = bestNice
@@ -92,7 +92,7 @@ func (w *FutexWaiter) Attach() {
 // Detach restores the thread.
 func (w *FutexWaiter) Detach() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // 0 = the default
-	if !w.thrift {
+	if !w.neverSpins {
 		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), w.nice)
 	}
 	runtime.UnlockOSThread()
@@ -112,7 +112,7 @@ func (w *FutexWaiter) Until(at int64) bool {
 		}
 		now := Now()
 		if now >= ask {
-			if slept && !w.thrift {
+			if slept && !w.neverSpins {
 				w.learn(now > at)
 			}
 			return w.spin(now, at)

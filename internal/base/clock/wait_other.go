@@ -5,5 +5,5 @@ package clock
 // NewWaiter returns the most precise waiter of the platform.
 func NewWaiter() Waiter { return NewTimerWaiter() }
 
-// NewThriftyWaiter returns a waiter that never spins; on this platform no waiter does.
-func NewThriftyWaiter() Waiter { return NewTimerWaiter() }
+// NewSleepingWaiter returns a waiter that never spins; on this platform no waiter does.
+func NewSleepingWaiter() Waiter { return NewTimerWaiter() }

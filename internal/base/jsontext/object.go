@@ -8,8 +8,8 @@ import (
 
 // Object writes one JSON object at the end of a buffer, member by member in their order.
 type Object struct {
-	B    []byte // the buffer, to which the caller appends values
-	some bool
+	B          []byte // the buffer, to which the caller appends values
+	hasMembers bool
 }
 
 // Open starts an object at the end of dst.
@@ -17,10 +17,10 @@ func Open(dst []byte) Object { return Object{B: append(dst, '{')} }
 
 // Key starts a member.
 func (o *Object) Key(k string) {
-	if o.some {
+	if o.hasMembers {
 		o.B = append(o.B, ',')
 	}
-	o.some = true
+	o.hasMembers = true
 	o.B = append(AppendString(o.B, k), ':')
 }
 
@@ -73,7 +73,7 @@ func (o *Object) Texts(k string, list []string) {
 }
 
 // Any reports whether the object has a member yet.
-func (o *Object) Any() bool { return o.some }
+func (o *Object) Any() bool { return o.hasMembers }
 
 // Close ends the object and returns the buffer.
 func (o *Object) Close() []byte { return append(o.B, '}') }

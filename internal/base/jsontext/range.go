@@ -11,7 +11,7 @@ func OutOfRange(doc []byte) string {
 	for i := 0; i < len(doc); {
 		switch c := doc[i]; {
 		case c == '"':
-			i = behindString(doc, i)
+			i = afterString(doc, i)
 		case c == '-' || c >= '0' && c <= '9' || c == 'N' || c == 'I' || c == 'i' || c == 'n' && i+1 < len(doc) && doc[i+1]|0x20 == 'a':
 			n := bytes.IndexAny(doc[i:], ",]} \t\r\n")
 			if n < 0 {
@@ -32,8 +32,8 @@ func OutOfRange(doc []byte) string {
 	return ""
 }
 
-// behindString returns the index after the string that begins at i.
-func behindString(doc []byte, i int) int {
+// afterString returns the index after the string that begins at i.
+func afterString(doc []byte, i int) int {
 	for i++; i < len(doc); i++ {
 		switch k := bytes.IndexAny(doc[i:], `"\`); {
 		case k < 0:

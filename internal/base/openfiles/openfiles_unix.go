@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// least is the minimum number of open files that the program needs.
-const least = 16
+// minFiles is the minimum number of open files that the program needs.
+const minFiles = 16
 
 func init() {
 	var r syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) == nil && uint64(r.Cur) < least { //nolint:unconvert // signed on FreeBSD
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &r) == nil && uint64(r.Cur) < minFiles { //nolint:unconvert // signed on FreeBSD
 		os.Stderr.WriteString(tooFew(uint64(r.Cur))) //nolint:errcheck,unconvert // there is nobody else to tell
 		os.Exit(1)
 	}
@@ -23,5 +23,5 @@ func init() {
 
 // tooFew returns the message for a limit that is too low.
 func tooFew(limit uint64) string {
-	return "error: the limit of open files is " + strconv.FormatUint(limit, 10) + "; at least " + strconv.Itoa(least) + " are needed. Type: ulimit -n 1024\n"
+	return "error: the limit of open files is " + strconv.FormatUint(limit, 10) + "; at least " + strconv.Itoa(minFiles) + " are needed. Type: ulimit -n 1024\n"
 }

@@ -43,7 +43,7 @@ func (c *cursor) decompress(text []byte, most int) (out []byte, err error) {
 	case codecLZ4:
 		return lz4Block(to, text)
 	case codecOldLZ4:
-		if n := unframed(to, text); n == most {
+		if n := hadoopLZ4(to, text); n == most {
 			return to, nil
 		}
 		return lz4Block(to, text)
@@ -56,7 +56,7 @@ func (c *cursor) decompress(text []byte, most int) (out []byte, err error) {
 	case codecBrotli:
 		return fill(to, brotli.NewReader(bytes.NewReader(text)))
 	}
-	return nil, unsound("compressed by the method %d, which cannot be read", c.chunk.codec)
+	return nil, corrupt("compressed by the method %d, which cannot be read", c.chunk.codec)
 }
 
 func lz4Block(to, text []byte) ([]byte, error) {
@@ -67,9 +67,9 @@ func lz4Block(to, text []byte) ([]byte, error) {
 	return to[:n], nil
 }
 
-// unframed decompresses the blocks of Hadoop's LZ4: each is behind its size and its stored size, of four bytes each. It returns the decompressed
+// hadoopLZ4 decompresses the blocks of Hadoop's LZ4: each is behind its size and its stored size, of four bytes each. It returns the decompressed
 // bytes, -1 if the text is not framed so.
-func unframed(to, text []byte) int {
+func hadoopLZ4(to, text []byte) int {
 	done := 0
 	for len(text) > 0 {
 		if len(text) < 8 {
@@ -111,7 +111,7 @@ func fill(b []byte, from io.Reader) ([]byte, error) {
 // tooLarge returns an error that a page is larger than stated, or cannot be read.
 func tooLarge(most int, err error) error {
 	if err == nil || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-		return unsound("it holds more than the %d bytes that it states", most)
+		return corrupt("it holds more than the %d bytes that it states", most)
 	}
 	return fmt.Errorf("decompressing %d bytes: %w", most, err)
 }

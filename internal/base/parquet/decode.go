@@ -42,23 +42,23 @@ func (p *packed) next() (uint64, error) {
 
 // runs are numbers in run-length encoding: runs of equal numbers and runs of packed numbers.
 type runs struct {
-	b      []byte
-	width  int
-	left   uint64 // numbers left in the run
-	value  uint64 // of a run of equal numbers
-	packed packed
-	equal  bool
+	b         []byte
+	width     int
+	remaining uint64 // numbers left in the run
+	value     uint64 // of a run of equal numbers
+	packed    packed
+	equal     bool
 }
 
 func newRuns(b []byte, width int) *runs { return &runs{b: b, width: width} }
 
 func (r *runs) next() (uint64, error) {
-	for r.left == 0 {
+	for r.remaining == 0 {
 		if err := r.run(); err != nil {
 			return 0, err
 		}
 	}
-	r.left--
+	r.remaining--
 	if r.equal {
 		return r.value, nil
 	}
@@ -69,10 +69,10 @@ func (r *runs) next() (uint64, error) {
 func (r *runs) run() error {
 	head, n := binary.Uvarint(r.b)
 	if n <= 0 || head > 1<<40 {
-		return unsound("a run without a length")
+		return corrupt("a run without a length")
 	}
 	r.b = r.b[n:]
-	r.left, r.equal = head>>1, head&1 == 0
+	r.remaining, r.equal = head>>1, head&1 == 0
 	if r.equal {
 		size := (r.width + 7) / 8
 		if size > len(r.b) {
@@ -85,9 +85,9 @@ func (r *runs) run() error {
 		r.b = r.b[size:]
 		return nil
 	}
-	size := min(r.left*uint64(r.width), uint64(len(r.b))) // the last run may be short: no number of it is asked for
+	size := min(r.remaining*uint64(r.width), uint64(len(r.b))) // the last run may be short: no number of it is asked for
 	r.packed = packed{b: r.b[:size], width: r.width}
-	r.left, r.b = r.left*8, r.b[size:]
+	r.remaining, r.b = r.remaining*8, r.b[size:]
 	return nil
 }
 
@@ -113,10 +113,10 @@ func (f *formerLevels) next() (uint64, error) {
 type deltas struct {
 	b           []byte
 	part, parts int // numbers in a part of a block, parts of a block
-	left        uint64
+	remaining   uint64
 	value       int64
 	first       bool
-	least       int64
+	minDelta    int64
 	widths      []byte
 	packed      packed
 	unread      int // numbers left in the part
@@ -137,17 +137,17 @@ func newDeltas(b []byte, values int) (*deltas, error) {
 	}
 	block, parts, left := head[0], head[1], head[2]
 	if left > uint64(values) || block == 0 || block > maxBlock || parts == 0 || parts > block || block/parts%8 != 0 {
-		return nil, unsound("%d numbers in blocks of %d in a page of %d values", left, block, values)
+		return nil, corrupt("%d numbers in blocks of %d in a page of %d values", left, block, values)
 	}
-	return &deltas{b: b, part: int(block / parts), parts: int(parts), left: left, value: int64(head[3]>>1) ^ -int64(head[3]&1), first: true}, nil
+	return &deltas{b: b, part: int(block / parts), parts: int(parts), remaining: left, value: int64(head[3]>>1) ^ -int64(head[3]&1), first: true}, nil
 }
 
 // next returns a number.
 func (d *deltas) next() (int64, error) {
-	if d.left == 0 {
+	if d.remaining == 0 {
 		return 0, io.ErrUnexpectedEOF
 	}
-	d.left--
+	d.remaining--
 	if d.first {
 		d.first = false
 		return d.value, nil
@@ -159,7 +159,7 @@ func (d *deltas) next() (int64, error) {
 	}
 	d.unread--
 	v, err := d.packed.next()
-	d.value += d.least + int64(v)
+	d.value += d.minDelta + int64(v)
 	return d.value, err
 }
 
@@ -170,11 +170,11 @@ func (d *deltas) read() error {
 		if n <= 0 || len(d.b)-n < d.parts {
 			return io.ErrUnexpectedEOF
 		}
-		d.least, d.widths, d.b = least, d.b[n:n+d.parts], d.b[n+d.parts:]
+		d.minDelta, d.widths, d.b = least, d.b[n:n+d.parts], d.b[n+d.parts:]
 	}
 	width := int(d.widths[0])
 	if width > 64 {
-		return unsound("numbers of %d bits", width)
+		return corrupt("numbers of %d bits", width)
 	}
 	size := min(d.part*width/8, len(d.b))
 	d.packed, d.unread = packed{b: d.b[:size], width: width}, d.part
@@ -182,10 +182,10 @@ func (d *deltas) read() error {
 	return nil
 }
 
-// rest returns the bytes behind the numbers. It leaves the numbers as they are.
-func (d *deltas) rest() ([]byte, error) {
+// trailing returns the bytes behind the numbers. It leaves the numbers as they are.
+func (d *deltas) trailing() ([]byte, error) {
 	end := *d
-	for left := max(end.left, 1) - 1; left > 0; left -= min(left, uint64(end.part)) {
+	for left := max(end.remaining, 1) - 1; left > 0; left -= min(left, uint64(end.part)) {
 		if err := end.read(); err != nil {
 			return nil, err
 		}
@@ -230,11 +230,11 @@ func (t *textValues) next() (any, error) {
 
 // flags are booleans as single bits, packed or in runs.
 type flags struct {
-	of interface{ next() (uint64, error) }
+	bits interface{ next() (uint64, error) }
 }
 
 func (f flags) next() (any, error) {
-	v, err := f.of.next()
+	v, err := f.bits.next()
 	return v != 0, err
 }
 
@@ -250,44 +250,44 @@ func (x *indexes) next() (any, error) {
 		return nil, err
 	}
 	if i >= uint64(len(x.dictionary)) {
-		return nil, unsound("value %d of a dictionary of %d", i, len(x.dictionary))
+		return nil, corrupt("value %d of a dictionary of %d", i, len(x.dictionary))
 	}
 	return x.dictionary[i], nil
 }
 
 type deltaValues struct {
-	leaf *node
-	of   *deltas
+	leaf   *node
+	deltas *deltas
 }
 
 func (d *deltaValues) next() (any, error) {
-	v, err := d.of.next()
+	v, err := d.deltas.next()
 	return d.leaf.integer(v), err
 }
 
 // deltaTexts are texts whose lengths are deltas. With prefixes, each also repeats the front of the text before it.
 type deltaTexts struct {
-	leaf     *node
-	prefixes *deltas // nil = none
-	lengths  *deltas
-	b        []byte
-	before   []byte
-	room     int // bytes that the texts may still have: a prefix takes none in the file
+	leaf      *node
+	prefixes  *deltas // nil = none
+	lengths   *deltas
+	b         []byte
+	previous  []byte
+	remaining int // bytes that the texts may still have: a prefix takes none in the file
 }
 
 func newDeltaTexts(leaf *node, b []byte, values int, prefixed bool, room int) (*deltaTexts, error) {
-	t := &deltaTexts{leaf: leaf, room: room}
+	t := &deltaTexts{leaf: leaf, remaining: room}
 	var err error
 	if prefixed {
 		if t.prefixes, err = newDeltas(b, values); err == nil {
-			b, err = t.prefixes.rest()
+			b, err = t.prefixes.trailing()
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	if t.lengths, err = newDeltas(b, values); err == nil {
-		t.b, err = t.lengths.rest()
+		t.b, err = t.lengths.trailing()
 	}
 	return t, err
 }
@@ -305,18 +305,18 @@ func (t *deltaTexts) next() (any, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case length < 0 || length > int64(len(t.b)) || prefix < 0 || prefix > int64(len(t.before)):
-		return nil, unsound("a text of %d bytes behind the first %d of one of %d, where %d are left", length, prefix, len(t.before), len(t.b))
+	case length < 0 || length > int64(len(t.b)) || prefix < 0 || prefix > int64(len(t.previous)):
+		return nil, corrupt("a text of %d bytes behind the first %d of one of %d, where %d are left", length, prefix, len(t.previous), len(t.b))
 	}
-	if t.room -= int(prefix); t.room < 0 {
-		return nil, unsound("texts that repeat too much of the texts before them")
+	if t.remaining -= int(prefix); t.remaining < 0 {
+		return nil, corrupt("texts that repeat too much of the texts before them")
 	}
-	t.before = append(t.before[:prefix], t.b[:length]...)
+	t.previous = append(t.previous[:prefix], t.b[:length]...)
 	t.b = t.b[length:]
-	if t.leaf.physical == typeFixed && len(t.before) != t.leaf.length {
-		return nil, unsound("a value of %d bytes where all have %d", len(t.before), t.leaf.length)
+	if t.leaf.physical == typeFixed && len(t.previous) != t.leaf.length {
+		return nil, corrupt("a value of %d bytes where all have %d", len(t.previous), t.leaf.length)
 	}
-	return t.leaf.bytes(t.before)
+	return t.leaf.bytes(t.previous)
 }
 
 // splitValues are values of equal length, first the first byte of each, then the second and so on (BYTE_STREAM_SPLIT).
@@ -356,7 +356,7 @@ func (c *cursor) newDecoder(encoding int, b []byte, values int) (decoder, error)
 			return &indexes{runs: newRuns(nil, 0)}, nil
 		}
 		if b[0] > 32 {
-			return nil, unsound("numbers of %d bits", b[0])
+			return nil, corrupt("numbers of %d bits", b[0])
 		}
 		return &indexes{newRuns(b[1:], int(b[0])), c.dictionary}, nil
 	case encoding == encodingRuns && kind == typeBool:
@@ -370,7 +370,7 @@ func (c *cursor) newDecoder(encoding int, b []byte, values int) (decoder, error)
 	case encoding == encodingSplit && kind != typeBool && kind != typeText:
 		return &splitValues{leaf: leaf, b: b}, nil
 	}
-	return nil, unsound("values of type %d in the encoding %d", kind, encoding)
+	return nil, corrupt("values of type %d in the encoding %d", kind, encoding)
 }
 
 // plainValues returns values that are stored one behind the other.
@@ -387,7 +387,7 @@ func (n *node) plainValues(b []byte) decoder {
 // prefixed cuts bytes behind their length of four bytes.
 func prefixed(b []byte) (front, rest []byte, err error) {
 	if len(b) < 4 || uint64(binary.LittleEndian.Uint32(b)) > uint64(len(b)-4) {
-		return nil, nil, unsound("runs that end behind the page")
+		return nil, nil, corrupt("runs that end behind the page")
 	}
 	end := 4 + int(binary.LittleEndian.Uint32(b))
 	return b[4:end], b[end:], nil
@@ -407,9 +407,9 @@ func levelsBefore(b []byte, encoding, most, values int) (levelRuns, []byte, erro
 	case encoding == encodingBits:
 		size := (values*levelBits(most) + 7) / 8
 		if size > len(b) {
-			return nil, nil, unsound("levels that end behind the page")
+			return nil, nil, corrupt("levels that end behind the page")
 		}
 		return &formerLevels{b: b[:size], width: levelBits(most)}, b[size:], nil
 	}
-	return nil, nil, unsound("levels in the encoding %d", encoding)
+	return nil, nil, corrupt("levels in the encoding %d", encoding)
 }

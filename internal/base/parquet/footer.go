@@ -65,10 +65,10 @@ const (
 	convertedJSON    = 19
 )
 
-var errUnsound = errors.New("damaged Parquet file")
+var errCorrupt = errors.New("damaged Parquet file")
 
-func unsound(format string, a ...any) error {
-	return fmt.Errorf("%w: %s", errUnsound, fmt.Sprintf(format, a...))
+func corrupt(format string, a ...any) error {
+	return fmt.Errorf("%w: %s", errCorrupt, fmt.Sprintf(format, a...))
 }
 
 // element is a row of the flat schema: a column, or a group of those that follow.
@@ -124,11 +124,11 @@ func readFooter(in io.ReaderAt, size int64) (*footer, error) {
 	case encryptedMagic:
 		return nil, errors.New("the file is encrypted; write it again without encryption")
 	default:
-		return nil, unsound("it ends with %q, not %s", name, magic)
+		return nil, corrupt("it ends with %q, not %s", name, magic)
 	}
 	length := int64(binary.LittleEndian.Uint32(end[:]))
 	if length > size-int64(len(end)) {
-		return nil, unsound("a footer of %d bytes in a file of %d", length, size)
+		return nil, corrupt("a footer of %d bytes in a file of %d", length, size)
 	}
 	text := make([]byte, length)
 	if err := readAt(in, text, size-int64(len(end))-length); err != nil {
@@ -303,7 +303,7 @@ func (f *footer) place(size int64) error {
 				c.from = c.index
 			}
 			if c.from < 0 || c.size < 0 || c.from > size || c.size > size-c.from {
-				return unsound("column %s has %d bytes at %d of a file of %d", c.column(), c.size, c.from, size)
+				return corrupt("column %s has %d bytes at %d of a file of %d", c.column(), c.size, c.from, size)
 			}
 			c.to = c.from + c.size
 			all = append(all, c)
@@ -312,7 +312,7 @@ func (f *footer) place(size int64) error {
 	slices.SortStableFunc(all, func(a, b *chunk) int { return cmp.Compare(a.from, b.from) })
 	for i := 1; i < len(all); i++ {
 		if a, b := all[i-1], all[i]; a.to > b.from && b.to > b.from {
-			return unsound("columns %s and %s share bytes", a.column(), b.column())
+			return corrupt("columns %s and %s share bytes", a.column(), b.column())
 		}
 	}
 	return nil
@@ -320,13 +320,13 @@ func (f *footer) place(size int64) error {
 
 // pageHead is the head of a page.
 type pageHead struct {
-	kind, size, stored int // decompressed and stored bytes
-	crc                int
-	values             int
-	encoding           int
-	definitions        int // encoding of the definition levels; in version 2 their bytes
-	repetitions        int
-	compressed, told   bool // whether its statistics are present
+	kind, size, stored     int // decompressed and stored bytes
+	crc                    int
+	values                 int
+	encoding               int
+	definitions            int // encoding of the definition levels; in version 2 their bytes
+	repetitions            int
+	compressed, hasNumbers bool // whether its statistics are present
 }
 
 // readPageHead reads the head of a page and returns its size.
@@ -344,7 +344,7 @@ func readPageHead(text []byte) (*pageHead, int, error) {
 		case 4:
 			h.crc = t.int32(kind)
 		case 5, 7, 8:
-			h.told = h.told || id == 5 && h.kind == pageData || id == 7 && h.kind == pageDictionary || id == 8 && h.kind == pageDataV2
+			h.hasNumbers = h.hasNumbers || id == 5 && h.kind == pageData || id == 7 && h.kind == pageDictionary || id == 8 && h.kind == pageDataV2
 			t.fields(kind, h.numbers(t, id))
 		default:
 			return false

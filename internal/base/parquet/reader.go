@@ -29,16 +29,16 @@ const (
 
 // Reader reads the rows of a file in order.
 type Reader struct {
-	in      io.ReaderAt
-	footer  *footer
-	columns []string
-	root    *node
-	group   int   // row group that is read; -1 before the first
-	rows    int64 // rows of it that were read
-	room    int64
-	need    int64 // bytes that the pages read at once need
-	made    int64 // approximate bytes of the row, which may be many more than in the file: equal values take next to none there
-	zstd    *zstd.Decoder
+	in        io.ReaderAt
+	footer    *footer
+	columns   []string
+	root      *node
+	group     int   // row group that is read; -1 before the first
+	rows      int64 // rows of it that were read
+	memory    int64
+	pageBytes int64 // bytes that the pages read at once need
+	rowBytes  int64 // approximate bytes of the row, which may be many more than in the file: equal values take next to none there
+	zstd      *zstd.Decoder
 }
 
 // Open reads the index of a file of size bytes. Only the named columns are read; none named, or none of them there = all.
@@ -47,13 +47,13 @@ func Open(in io.ReaderAt, size int64, columns ...string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{in: in, footer: f, group: -1, room: min(mostRoom, leastRoom+roomOfBytes*size)}
+	r := &Reader{in: in, footer: f, group: -1, memory: min(mostRoom, leastRoom+roomOfBytes*size)}
 	if r.root, err = newTree(f.elements); err != nil {
 		return nil, err
 	}
 	for g, of := range f.groups {
 		if len(of.chunks) != len(r.root.leaves) {
-			return nil, unsound("%d columns in row group %d, %d in the schema", len(of.chunks), g, len(r.root.leaves))
+			return nil, corrupt("%d columns in row group %d, %d in the schema", len(of.chunks), g, len(r.root.leaves))
 		}
 	}
 	for i, c := range r.root.leaves {
@@ -106,18 +106,18 @@ func (r *Reader) Next() (map[string]any, error) {
 		}
 		switch {
 		case r.group >= 0 && (more == 0) != (r.rows == r.footer.groups[r.group].rows):
-			return nil, unsound("row group %d: %d rows, and the footer states %d", r.group, r.rows+int64(min(more, 1)), r.footer.groups[r.group].rows)
+			return nil, corrupt("row group %d: %d rows, and the footer states %d", r.group, r.rows+int64(min(more, 1)), r.footer.groups[r.group].rows)
 		case more == 0 && r.group+1 >= len(r.footer.groups):
 			return nil, io.EOF
 		case more == 0:
 			r.group++
-			r.need, r.rows = 0, 0
+			r.pageBytes, r.rows = 0, 0
 			for _, c := range r.root.leaves {
 				c.begin(&r.footer.groups[r.group].chunks[c.place])
 			}
 			continue
 		case more < len(r.root.leaves):
-			return nil, unsound("row group %d: columns of different lengths", r.group)
+			return nil, corrupt("row group %d: columns of different lengths", r.group)
 		}
 		r.rows++
 		return r.row()
@@ -125,7 +125,7 @@ func (r *Reader) Next() (map[string]any, error) {
 }
 
 func (r *Reader) row() (map[string]any, error) {
-	r.made = 0
+	r.rowBytes = 0
 	row, err := r.root.group()
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (r *Reader) Close() error {
 }
 
 // errLists tells of columns of one list that do not agree where it ends.
-var errLists = unsound("the columns of a list have different lengths")
+var errLists = corrupt("the columns of a list have different lengths")
 
 // value assembles the next value of a node from its columns.
 func (n *node) value() (any, error) {
@@ -216,9 +216,9 @@ func (n *node) present() (any, error) {
 	case n.physical >= 0:
 		return n.leaves[0].next()
 	case n.is(logicalList, convertedList) && n.list() != nil:
-		return n.listed()
+		return n.listValue()
 	case n.is(logicalMap, convertedMap) && n.pairs() != nil:
-		return n.mapped()
+		return n.mapValue()
 	}
 	return n.group()
 }
@@ -231,8 +231,8 @@ func (n *node) list() *node {
 	return nil
 }
 
-// listed assembles a list: a group with a repeated group of one element. Former writers leave out the inner group.
-func (n *node) listed() (any, error) {
+// listValue assembles a list: a group with a repeated group of one element. Former writers leave out the inner group.
+func (n *node) listValue() (any, error) {
 	inner := n.list()
 	switch {
 	case inner.leaves[0].definition < inner.maxDefinition:
@@ -251,8 +251,8 @@ func (n *node) pairs() *node {
 	return nil
 }
 
-// mapped assembles a map. Keys that are not texts are written as such.
-func (n *node) mapped() (any, error) {
+// mapValue assembles a map. Keys that are not texts are written as such.
+func (n *node) mapValue() (any, error) {
 	inner := n.pairs()
 	all := map[string]any{}
 	if inner.leaves[0].definition < inner.maxDefinition {
@@ -296,13 +296,13 @@ type cursor struct {
 	chunk      *chunk // nil before the first row group
 	at         int64  // offset of the next page
 	pages      int    // pages read
-	seen       int64  // values of these pages
-	left       int    // values left in the page
+	valuesRead int64  // values of these pages
+	remaining  int    // values left in the page
 	values     decoder
 	levels     [2]levelRuns // repetition, definition; nil = all zero, all at the maximum
 	buffer     []byte       // of the decompressed page
 	dictionary []any
-	need       [2]int64 // bytes that the latest page and the dictionary need
+	pageBytes  [2]int64 // bytes that the latest page and the dictionary need
 
 	peeked                 bool
 	repetition, definition int
@@ -325,15 +325,15 @@ func (c *cursor) peek() (bool, error) {
 	if c.peeked {
 		return true, nil
 	}
-	for c.left == 0 {
-		if c.chunk == nil || c.at >= c.chunk.to || c.seen >= c.chunk.values {
+	for c.remaining == 0 {
+		if c.chunk == nil || c.at >= c.chunk.to || c.valuesRead >= c.chunk.values {
 			return false, nil
 		}
 		if err := c.page(); err != nil {
 			return false, c.failed(err)
 		}
 	}
-	c.left--
+	c.remaining--
 	for i, to := range []*int{&c.repetition, &c.definition} {
 		most := [...]int{c.leaf.maxRepetition, c.leaf.maxDefinition}[i]
 		level := uint64([...]int{0, most}[i])
@@ -344,7 +344,7 @@ func (c *cursor) peek() (bool, error) {
 			}
 		}
 		if level > uint64(most) {
-			return false, c.failed(unsound("level %d where the highest is %d", level, most))
+			return false, c.failed(corrupt("level %d where the highest is %d", level, most))
 		}
 		*to = int(level)
 	}
@@ -379,8 +379,8 @@ func (c *cursor) next() (any, error) {
 // grow counts bytes of the row.
 func (c *cursor) grow(size int64) error {
 	r := c.reader
-	if r.made += size; r.made > r.room {
-		return c.failed(unsound("a row of more than %d MiB; no more are made for a file of this size", r.room>>20))
+	if r.rowBytes += size; r.rowBytes > r.memory {
+		return c.failed(corrupt("a row of more than %d MiB; no more are made for a file of this size", r.memory>>20))
 	}
 	return nil
 }
@@ -395,16 +395,16 @@ func (c *cursor) page() error {
 	stored, plain := int64(head.stored), int64(head.size)
 	switch {
 	case stored < 0 || stored > c.chunk.to-c.at:
-		return unsound("%d bytes where %d are left", stored, c.chunk.to-c.at)
+		return corrupt("%d bytes where %d are left", stored, c.chunk.to-c.at)
 	case plain < 0 || plain > maxPage:
-		return unsound("%d bytes once it is decompressed; at most %d MiB can be read", plain, maxPage>>20)
+		return corrupt("%d bytes once it is decompressed; at most %d MiB can be read", plain, maxPage>>20)
 	case head.kind != pageData && head.kind != pageDataV2 && head.kind != pageDictionary: // an index
 		c.at += stored
 		return nil
-	case !head.told:
-		return unsound("a page of type %d without its numbers", head.kind)
+	case !head.hasNumbers:
+		return corrupt("a page of type %d without its numbers", head.kind)
 	case head.values < 0:
-		return unsound("%d values", head.values)
+		return corrupt("%d values", head.values)
 	}
 	if err := c.reserve(head); err != nil {
 		return err
@@ -415,7 +415,7 @@ func (c *cursor) page() error {
 	}
 	c.at += stored
 	if head.crc != 0 && uint32(head.crc) != crc32.ChecksumIEEE(text) {
-		return unsound("its check sum is wrong")
+		return corrupt("its check sum is wrong")
 	}
 	switch head.kind {
 	case pageDictionary:
@@ -428,18 +428,18 @@ func (c *cursor) page() error {
 
 // reserve checks that the page fits into memory together with those of the other columns.
 func (c *cursor) reserve(head *pageHead) error {
-	of, each := &c.need[0], int64(8)
+	of, each := &c.pageBytes[0], int64(8)
 	if head.kind == pageDictionary {
-		of, each = &c.need[1], sizeOfEntry
+		of, each = &c.pageBytes[1], sizeOfEntry
 		if head.values > 8*head.size {
-			return unsound("%d values in %d bytes", head.values, head.size)
+			return corrupt("%d values in %d bytes", head.values, head.size)
 		}
 	}
 	r := c.reader
 	need := int64(head.size) + int64(head.values)*(each+int64(c.leaf.length))
-	r.need += need - *of
-	if *of = need; r.need > r.room {
-		return unsound("with the other columns it needs %d MiB; at most %d are made for a file of this size", r.need>>20, r.room>>20)
+	r.pageBytes += need - *of
+	if *of = need; r.pageBytes > r.memory {
+		return corrupt("with the other columns it needs %d MiB; at most %d are made for a file of this size", r.pageBytes>>20, r.memory>>20)
 	}
 	return nil
 }
@@ -500,7 +500,7 @@ func (c *cursor) dataPageV2(head *pageHead, text []byte) error {
 	all := len(text)
 	for i, size := range sizes {
 		if size < 0 || size > len(text) {
-			return unsound("levels of %d bytes in %d", int64(sizes[0])+int64(sizes[1]), all)
+			return corrupt("levels of %d bytes in %d", int64(sizes[0])+int64(sizes[1]), all)
 		}
 		if c.levels[i] = nil; most[i] > 0 {
 			c.levels[i] = newRuns(text[:size], levelBits(most[i]))
@@ -519,7 +519,7 @@ func (c *cursor) dataPageV2(head *pageHead, text []byte) error {
 // content starts the values of a data page.
 func (c *cursor) content(head *pageHead, b []byte) (err error) {
 	c.values, err = c.newDecoder(head.encoding, b, head.values)
-	c.left = head.values
-	c.seen += int64(head.values)
+	c.remaining = head.values
+	c.valuesRead += int64(head.values)
 	return err
 }

@@ -23,12 +23,12 @@ type node struct {
 // newTree builds the tree of columns from the flat list.
 func newTree(list []element) (root *node, err error) {
 	if len(list) == 0 {
-		return nil, unsound("no schema")
+		return nil, corrupt("no schema")
 	}
 	list[0].repetition = required
 	root, rest, err := grow(list, 0, 0, 0)
 	if err == nil && len(rest) > 0 {
-		err = unsound("%d columns more than the schema has places for", len(rest))
+		err = corrupt("%d columns more than the schema has places for", len(rest))
 	}
 	return root, err
 }
@@ -36,11 +36,11 @@ func newTree(list []element) (root *node, err error) {
 // grow takes a node and the nodes below it from the front of a list.
 func grow(list []element, depth, definition, repetition int) (n *node, rest []element, err error) {
 	if len(list) == 0 {
-		return nil, nil, unsound("a schema that ends early")
+		return nil, nil, corrupt("a schema that ends early")
 	}
 	n = &node{element: list[0]}
 	if depth > maxNesting {
-		return nil, nil, unsound("column %s is nested deeper than %d", n.name, maxNesting)
+		return nil, nil, corrupt("column %s is nested deeper than %d", n.name, maxNesting)
 	}
 	switch n.repetition {
 	case required:
@@ -50,7 +50,7 @@ func grow(list []element, depth, definition, repetition int) (n *node, rest []el
 		definition++
 		repetition++
 	default:
-		return nil, nil, unsound("column %s has the repetition %d", n.name, n.repetition)
+		return nil, nil, corrupt("column %s has the repetition %d", n.name, n.repetition)
 	}
 	n.maxDefinition, n.maxRepetition = definition, repetition
 	rest = list[1:]
@@ -72,13 +72,13 @@ func grow(list []element, depth, definition, repetition int) (n *node, rest []el
 func (n *node) leaf() error {
 	switch {
 	case n.physical > typeFixed:
-		return unsound("column %s has the type %d", n.name, n.physical)
+		return corrupt("column %s has the type %d", n.name, n.physical)
 	case n.element.children > 0:
-		return unsound("column %s has both a type and columns below it", n.name)
+		return corrupt("column %s has both a type and columns below it", n.name)
 	case n.physical == typeFixed && n.length < 0:
-		return unsound("column %s has values of %d bytes", n.name, n.length)
+		return corrupt("column %s has values of %d bytes", n.name, n.length)
 	case n.decimal() && (n.scale < 0 || n.scale > maxScale):
-		return unsound("column %s has %d decimals", n.name, n.scale)
+		return corrupt("column %s has %d decimals", n.name, n.scale)
 	}
 	if n.converted >= convertedUint8 && n.converted <= convertedUint64 && n.logical < 0 {
 		n.unsigned = true
@@ -146,7 +146,7 @@ func (n *node) bytes(b []byte) (any, error) {
 	case n.decimal():
 		return bigDecimal(b, n.scale), nil
 	case n.logical == logicalFloat16 && len(b) == 2:
-		return half(binary.LittleEndian.Uint16(b)), nil
+		return float16(binary.LittleEndian.Uint16(b)), nil
 	case n.physical == typeText && n.is(logicalJSON, convertedJSON):
 		var v any
 		err := json.Unmarshal(b, &v)
@@ -155,8 +155,8 @@ func (n *node) bytes(b []byte) (any, error) {
 	return string(b), nil
 }
 
-// half converts an IEEE 754 binary16 number.
-func half(b uint16) float64 {
+// float16 converts an IEEE 754 binary16 number.
+func float16(b uint16) float64 {
 	sign, exponent, fraction := 1.0, int(b>>10&31), float64(b&1023)
 	if b>>15 == 1 {
 		sign = -1

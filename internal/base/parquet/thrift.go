@@ -65,7 +65,7 @@ func (t *thriftReader) varint() uint64 {
 		t.fail(io.ErrUnexpectedEOF)
 		return 0
 	case n < 0:
-		t.fail(unsound("a number of more than 64 bits"))
+		t.fail(corrupt("a number of more than 64 bits"))
 		return 0
 	}
 	t.b = t.b[n:]
@@ -85,7 +85,7 @@ func (t *thriftReader) integer(kind byte) int64 {
 		v := t.varint()
 		return int64(v>>1) ^ -int64(v&1)
 	}
-	t.fail(unsound("a value of type %d where a number is wanted", kind))
+	t.fail(corrupt("a value of type %d where a number is wanted", kind))
 	return 0
 }
 
@@ -93,7 +93,7 @@ func (t *thriftReader) integer(kind byte) int64 {
 func (t *thriftReader) int32(kind byte) int {
 	v := t.integer(kind)
 	if v != int64(int32(v)) {
-		t.fail(unsound("the number %d of more than 32 bits", v))
+		t.fail(corrupt("the number %d of more than 32 bits", v))
 		return 0
 	}
 	return int(v)
@@ -101,7 +101,7 @@ func (t *thriftReader) int32(kind byte) int {
 
 func (t *thriftReader) text(kind byte) []byte {
 	if kind != thriftText {
-		t.fail(unsound("a value of type %d where a text is wanted", kind))
+		t.fail(corrupt("a value of type %d where a text is wanted", kind))
 		return nil
 	}
 	return t.take(t.varint())
@@ -110,10 +110,10 @@ func (t *thriftReader) text(kind byte) []byte {
 // fields calls visit for every field of a struct. Fields that visit does not read (false) are skipped.
 func (t *thriftReader) fields(kind byte, visit func(id int64, kind byte) bool) {
 	if kind != thriftStruct {
-		t.fail(unsound("a value of type %d where a struct is wanted", kind))
+		t.fail(corrupt("a value of type %d where a struct is wanted", kind))
 	}
 	if t.depth++; t.depth > maxNesting {
-		t.fail(unsound("values nested deeper than %d", maxNesting))
+		t.fail(corrupt("values nested deeper than %d", maxNesting))
 	}
 	for id := int64(0); t.err == nil; {
 		head := t.octet()
@@ -134,7 +134,7 @@ func (t *thriftReader) fields(kind byte, visit func(id int64, kind byte) bool) {
 // its fields is not empty.
 func (t *thriftReader) list(kind byte) (element byte, count int) {
 	if kind != thriftList && kind != thriftSet {
-		t.fail(unsound("a value of type %d where a list is wanted", kind))
+		t.fail(corrupt("a value of type %d where a list is wanted", kind))
 		return 0, 0
 	}
 	head := t.octet()
@@ -169,7 +169,7 @@ func (t *thriftReader) skip(kind byte) {
 // skipElement reads over an element of a list. Its booleans take a byte.
 func (t *thriftReader) skipElement(kind byte) {
 	if t.depth++; t.depth > maxNesting {
-		t.fail(unsound("values nested deeper than %d", maxNesting))
+		t.fail(corrupt("values nested deeper than %d", maxNesting))
 	}
 	switch kind {
 	case thriftTrue, thriftFalse, thriftByte:
@@ -198,7 +198,7 @@ func (t *thriftReader) skipElement(kind byte) {
 			}
 		}
 	default:
-		t.fail(unsound("a value of type %d", kind))
+		t.fail(corrupt("a value of type %d", kind))
 	}
 	t.depth--
 }

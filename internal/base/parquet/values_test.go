@@ -47,10 +47,10 @@ func TestNumbers(t *testing.T) {
 
 // TestHalfNaN: NaN as a float of two bytes stays NaN.
 func TestHalfNaN(t *testing.T) {
-	if v := half(0x7e00); !math.IsNaN(v) {
+	if v := float16(0x7e00); !math.IsNaN(v) {
 		t.Errorf("%v", v)
 	}
-	if v := half(0xfc00); !math.IsInf(v, -1) {
+	if v := float16(0xfc00); !math.IsInf(v, -1) {
 		t.Errorf("%v", v)
 	}
 }

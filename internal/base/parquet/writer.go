@@ -57,7 +57,7 @@ type writtenChunk struct {
 	nulls             int
 	bounds            bool // a value is there
 	nan               bool // so is a NaN: DuckDB puts it above all others and would leave out its row because of the bounds
-	least, most       uint64
+	low, high         uint64
 	first, last       string // texts of a dictionary
 }
 
@@ -217,11 +217,11 @@ func (c *buffer) list(v []int64) {
 // number adds a number of eight bytes and widens the bounds of the column.
 func (c *buffer) number(v uint64, less func(a, b uint64) bool) {
 	c.fixed = binary.LittleEndian.AppendUint64(c.fixed, v)
-	if !c.chunk.bounds || less(v, c.chunk.least) {
-		c.chunk.least = v
+	if !c.chunk.bounds || less(v, c.chunk.low) {
+		c.chunk.low = v
 	}
-	if !c.chunk.bounds || less(c.chunk.most, v) {
-		c.chunk.most = v
+	if !c.chunk.bounds || less(c.chunk.high, v) {
+		c.chunk.high = v
 	}
 	c.chunk.bounds = true
 }
@@ -511,7 +511,7 @@ func (c *buffer) bounds(of *writtenChunk) (first, last string) {
 	if c.Dictionary {
 		return of.first, of.last
 	}
-	most, least := of.most, of.least
+	most, least := of.high, of.low
 	if c.Kind == Double { // a zero has two signs: the bounds hold for both
 		if math.Float64frombits(most) == 0 {
 			most = 0

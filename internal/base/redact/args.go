@@ -107,14 +107,14 @@ func Members(name string, value json.RawMessage) json.RawMessage {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if enc.Encode(hide(SecretMember(name), v)) != nil {
+	if enc.Encode(redactMembers(SecretMember(name), v)) != nil {
 		return json.RawMessage(`"` + Placeholder + `"`)
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// hide replaces the strings of a value if its name is secret, and those of its secret members.
-func hide(secret bool, v any) any {
+// redactMembers replaces the strings of a value if its name is secret, and those of its secret members.
+func redactMembers(secret bool, v any) any {
 	switch v := v.(type) {
 	case string:
 		if secret {
@@ -122,11 +122,11 @@ func hide(secret bool, v any) any {
 		}
 	case []any:
 		for i := range v {
-			v[i] = hide(secret, v[i])
+			v[i] = redactMembers(secret, v[i])
 		}
 	case map[string]any:
 		for k := range v {
-			v[k] = hide(secret || SecretMember(k), v[k])
+			v[k] = redactMembers(secret || SecretMember(k), v[k])
 		}
 	}
 	return v

@@ -10,16 +10,16 @@ import (
 
 // unit is one character of a text: its bytes, and the number of bytes of the text that spell it.
 type unit struct {
-	spelled [utf8.UTFMax]byte
-	size    int // bytes used of spelled; 0 = the text ends within an escape
-	length  int // bytes of the text
+	char   [utf8.UTFMax]byte
+	size   int // bytes used of char; 0 = the text ends within an escape
+	length int // bytes of the text
 }
 
-func literal(c byte) unit { return unit{spelled: [utf8.UTFMax]byte{c}, size: 1, length: 1} }
+func literal(c byte) unit { return unit{char: [utf8.UTFMax]byte{c}, size: 1, length: 1} }
 
 func character(r rune, length int) unit {
 	u := unit{length: length}
-	u.size = utf8.EncodeRune(u.spelled[:], r)
+	u.size = utf8.EncodeRune(u.char[:], r)
 	return u
 }
 
@@ -29,9 +29,9 @@ const escapeBytes = `\%&`
 // readUnit reads the character or escape with which a text begins, however often it is escaped. The text is not empty.
 func readUnit(text string) unit {
 	u := readEscape(text)
-	for u.length > 1 && u.length < longestEscape && u.size == 1 && classes[u.spelled[0]]&escapeByte != 0 { // an escape of what begins an escape
+	for u.length > 1 && u.length < longestEscape && u.size == 1 && classes[u.char[0]]&escapeByte != 0 { // an escape of what begins an escape
 		rest := text[u.length:]
-		inner := readEscape(string(u.spelled[:1]) + rest[:min(len(rest), longestEscape)])
+		inner := readEscape(string(u.char[:1]) + rest[:min(len(rest), longestEscape)])
 		if inner.length == 1 {
 			break
 		}
@@ -82,7 +82,7 @@ func readBackslash(text string) unit {
 	if classes[c]&letterByte != 0 || c >= utf8.RuneSelf || c == '8' || c == '9' {
 		return literal(text[0]) // a control character, or no escape
 	}
-	return unit{spelled: [utf8.UTFMax]byte{c}, size: 1, length: n + 1}
+	return unit{char: [utf8.UTFMax]byte{c}, size: 1, length: n + 1}
 }
 
 // readHex reads hexadecimal digits, in braces too, and the second half of a surrogate pair.
@@ -97,7 +97,7 @@ func readHex(text string, from, digits int) unit {
 		return u
 	}
 	u := readNumber(text, from, from+digits, 16)
-	if r, _ := utf8.DecodeRune(u.spelled[:u.size]); r != utf8.RuneError || digits != escapeDigits['u'] || u.size < 3 {
+	if r, _ := utf8.DecodeRune(u.char[:u.size]); r != utf8.RuneError || digits != escapeDigits['u'] || u.size < 3 {
 		return u
 	}
 	first, err := strconv.ParseUint(text[from:from+digits], 16, 32)
@@ -139,10 +139,10 @@ func readPercent(text string) unit {
 			return unit{length: len(text)}
 		}
 	} else if v, err := strconv.ParseUint(text[n:n+2], 16, 8); err == nil {
-		return unit{spelled: [utf8.UTFMax]byte{byte(v)}, size: 1, length: n + 2}
+		return unit{char: [utf8.UTFMax]byte{byte(v)}, size: 1, length: n + 2}
 	}
 	if n > 1 {
-		return unit{spelled: [utf8.UTFMax]byte{'%'}, size: 1, length: 3}
+		return unit{char: [utf8.UTFMax]byte{'%'}, size: 1, length: 3}
 	}
 	return literal('%')
 }
@@ -178,10 +178,10 @@ func spelledLength(text, value string) (length, matched int, cut bool) {
 		if u.size == 0 {
 			return 0, matched, true
 		}
-		if u.length == 1 || !strings.HasPrefix(value[matched:], string(u.spelled[:u.size])) {
+		if u.length == 1 || !strings.HasPrefix(value[matched:], string(u.char[:u.size])) {
 			u = literal(text[at])
 		}
-		if value[matched] != u.spelled[0] || !strings.HasPrefix(value[matched:], string(u.spelled[:u.size])) {
+		if value[matched] != u.char[0] || !strings.HasPrefix(value[matched:], string(u.char[:u.size])) {
 			return 0, 0, false
 		}
 		at, matched = at+u.length, matched+u.size

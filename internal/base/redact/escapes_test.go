@@ -91,7 +91,7 @@ func TestCutForms(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]int{`a \u0053K-l`: 9, `a \u00`: 4, `a \`: 1, "a %5": 2, "100 % of": 0, `a\nb`: 0, "a &am": 3, "a & b": 0} {
-		if got := s.Begun(text); got != want {
+		if got := s.PartialLength(text); got != want {
 			t.Errorf("Begun(%q) = %d, want %d", text, got, want)
 		}
 	}
@@ -151,7 +151,7 @@ func FuzzUnits(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		for i := range len(text) {
-			if u := readUnit(text[i:]); u.length < 1 || u.length > len(text)-i || u.size > len(u.spelled) {
+			if u := readUnit(text[i:]); u.length < 1 || u.length > len(text)-i || u.size > len(u.char) {
 				t.Errorf("%q: %+v", text[i:], u)
 			}
 		}

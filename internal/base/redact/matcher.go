@@ -272,7 +272,7 @@ func (p pattern) match(text string, from, to int) match {
 // jsonString returns a JSON string with the patterns replaced in its decoded content.
 func (m *matcher) jsonString(quoted []byte, name bool) (shown []byte, changed bool) {
 	var text string
-	if !mayHold(m, quoted) || json.Unmarshal(quoted, &text) != nil {
+	if !mayContain(m, quoted) || json.Unmarshal(quoted, &text) != nil {
 		return quoted, false
 	}
 	clean := m.replace(text, name)

@@ -7,7 +7,7 @@ import "testing"
 func TestBegunKeepsWholeValues(t *testing.T) {
 	s := NewSecrets("se-cret7") // 7 begins its hexadecimal form
 	for text, want := range map[string]int{"a se-cret7": 8, "a se-cret7 b": 0, "a se-cre": 6, "a 7": 1, `a se-cret\u0037`: 13, `a \u0073e-cret7`: 13, `a \u0073e-cret7 b`: 0} {
-		if got := s.Begun(text); got != want {
+		if got := s.PartialLength(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}

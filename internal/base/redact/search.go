@@ -43,7 +43,7 @@ func plain[T text](m *matcher, text T, from int) int {
 			end += skip
 			continue
 		}
-		if at := end - m.window + 2; standsAt(m, text[at:]) {
+		if at := end - m.window + 2; hasPrefix(m, text[at:]) {
 			return at
 		}
 		end++
@@ -51,8 +51,8 @@ func plain[T text](m *matcher, text T, from int) int {
 	return len(text)
 }
 
-// standsAt reports whether a text begins with a pattern.
-func standsAt[T text](m *matcher, text T) bool {
+// hasPrefix reports whether a text begins with a pattern.
+func hasPrefix[T text](m *matcher, text T) bool {
 	if n := pair(text); m.begins[n>>6]&(1<<(n&63)) == 0 {
 		return false
 	}
@@ -157,7 +157,7 @@ func escapeAt[T text](m *matcher, text T) bool {
 		return false
 	}
 	u := readUnit(string(text[:min(len(text), longestEscape)]))
-	return u.length > 1 && (u.size == 0 || m.inValue[u.spelled[0]])
+	return u.length > 1 && (u.size == 0 || m.inValue[u.char[0]])
 }
 
 // mayEscape reports whether two bytes, of which the first is one of escapeBytes, may begin an escape that spells a byte of a value.
@@ -174,8 +174,8 @@ func (m *matcher) mayEscape(first, second byte) bool {
 	return class&(hexByte|escapeByte) != 0 || m.inValue[second]
 }
 
-// mayHold reports whether a text contains a value, regardless of its neighbours.
-func mayHold[T text](m *matcher, text T) bool {
+// mayContain reports whether a text contains a value, regardless of its neighbours.
+func mayContain[T text](m *matcher, text T) bool {
 	w := placesOf(m, text)
 	var spelled string // copy of the text, made at the first escape
 	for i := w.next(0); i >= 0; i = w.next(i + 1) {
@@ -203,16 +203,16 @@ func (m *matcher) spells(text string, i int) bool {
 // spelledFrom returns the values whose first two bytes a text spells at an index, longest first.
 func (m *matcher) spelledFrom(text string, i int) []pattern {
 	if c, d := classes[text[i]], classes[text[i+1]]; (c|d)&escapeByte == 0 {
-		return m.beginning(text[i:])
+		return m.startingWith(text[i:])
 	}
 	var found []pattern
 	for _, u := range spelledUnits(text[i:]) {
 		if u.size >= 2 {
-			found = join(found, m.beginning(string(u.spelled[:])))
+			found = mergePatterns(found, m.startingWith(string(u.char[:])))
 			continue
 		}
 		for _, v := range spelledUnits(text[i+u.length:]) {
-			found = join(found, m.beginning(string([]byte{u.spelled[0], v.spelled[0]})))
+			found = mergePatterns(found, m.startingWith(string([]byte{u.char[0], v.char[0]})))
 		}
 	}
 	return found
@@ -231,8 +231,8 @@ func spelledUnits(text string) []unit {
 	return []unit{u, literal(text[0])}
 }
 
-// beginning returns the values that begin with the first two bytes of a text, longest first.
-func (m *matcher) beginning(text string) []pattern {
+// startingWith returns the values that begin with the first two bytes of a text, longest first.
+func (m *matcher) startingWith(text string) []pattern {
 	n := pair(text)
 	if m.valueBegins[n>>6]&(1<<(n&63)) == 0 {
 		return nil
@@ -240,8 +240,8 @@ func (m *matcher) beginning(text string) []pattern {
 	return m.byPair[n]
 }
 
-// join merges two lists, longest first.
-func join(a, b []pattern) []pattern {
+// mergePatterns merges two lists, longest first.
+func mergePatterns(a, b []pattern) []pattern {
 	switch {
 	case len(a) == 0:
 		return b

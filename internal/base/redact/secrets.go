@@ -52,7 +52,7 @@ func (s *Secrets) Add(values ...string) {
 		all = map[string]bool{}
 	}
 	for _, v := range values {
-		if v, ok := sought(v); ok {
+		if v, ok := trimSecret(v); ok {
 			all[v] = true
 		}
 	}
@@ -73,7 +73,7 @@ func (s *Secrets) matcher() *matcher {
 // Values replaces the values in a text and nothing else.
 func (s *Secrets) Values(text string) string {
 	m := s.matcher()
-	if m == nil || !mayHold(m, text) {
+	if m == nil || !mayContain(m, text) {
 		return text
 	}
 	return m.replace(text, false)
@@ -88,8 +88,8 @@ func (s *Secrets) Text(text string) string {
 	return Text(text)
 }
 
-// Begun returns the length of the longest end of a text that may be the beginning of a value; 0 if there is none.
-func (s *Secrets) Begun(text string) int {
+// PartialLength returns the length of the longest end of a text that may be the beginning of a value; 0 if there is none.
+func (s *Secrets) PartialLength(text string) int {
 	m := s.matcher()
 	if m == nil {
 		return 0
@@ -101,7 +101,7 @@ func (s *Secrets) Begun(text string) int {
 // which are our own words, it ignores values of letters and underscores only. The result may share memory with the argument.
 func (s *Secrets) JSON(text []byte) []byte {
 	m := s.matcher()
-	if m == nil || !mayHold(m, text) {
+	if m == nil || !mayContain(m, text) {
 		return text
 	}
 	var out []byte
@@ -147,14 +147,14 @@ func (s *Secrets) With(values ...string) *Secrets {
 	s.mu.Lock()
 	known := s.values
 	s.mu.Unlock()
-	if !slices.ContainsFunc(values, func(v string) bool { v, ok := sought(v); return ok && !known[v] }) {
+	if !slices.ContainsFunc(values, func(v string) bool { v, ok := trimSecret(v); return ok && !known[v] }) {
 		return s
 	}
 	return NewSecrets(slices.Concat(values, slices.Collect(maps.Keys(known)))...)
 }
 
-// sought returns the trimmed value to search for; ok is false if it is too short.
-func sought(v string) (trimmed string, ok bool) {
+// trimSecret returns the trimmed value to search for; ok is false if it is too short.
+func trimSecret(v string) (trimmed string, ok bool) {
 	v = strings.TrimSpace(v)
 	return v, len(v) >= minWord && v != Placeholder && (len(v) >= minAnywhere || !lowerLetters(v))
 }

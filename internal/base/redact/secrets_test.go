@@ -43,12 +43,12 @@ func TestBegun(t *testing.T) {
 	for text, want := range map[string]int{
 		"": 0, "x": 0, "ask": 2, "sk-abcdefg": 10, "sk-abcdefghij": 0, "sk-abcdefghi": 12, "k-o": 3, "the sk-": 3, "s\nk-": 2,
 	} {
-		if got := s.Begun(text); got != want {
+		if got := s.PartialLength(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
 	}
 	var nobody *Secrets
-	if nobody.Begun("sk-") != 0 {
+	if nobody.PartialLength("sk-") != 0 {
 		t.Error("nothing is known")
 	}
 }

@@ -51,7 +51,7 @@ func (n *Numpy) Integers(low, high int) int {
 // Fill fills dst with uniform bytes, as integers(0, 256, dtype=uint8) does: four bytes of every 32-bit word, the lowest first. Unused bytes of the
 // last word are lost, so n bytes always take Words(n) words.
 func (n *Numpy) Fill(dst []byte) {
-	for len(dst) >= 8 && !n.pcg.held {
+	for len(dst) >= 8 && !n.pcg.hasSpare {
 		binary.LittleEndian.PutUint64(dst, n.pcg.uint64())
 		dst = dst[8:]
 	}
@@ -67,8 +67,8 @@ func Words(bytes int) uint64 { return (uint64(bytes) + 3) / 4 }
 
 // Skip skips a number of 32-bit words, in a time that hardly depends on the number. Work on one stream can therefore begin anywhere in it.
 func (n *Numpy) Skip(words uint64) {
-	if words > 0 && n.pcg.held {
-		n.pcg.held = false
+	if words > 0 && n.pcg.hasSpare {
+		n.pcg.hasSpare = false
 		words--
 	}
 	n.pcg.advance(words / 2)

@@ -6,8 +6,8 @@ import "math/bits"
 type pcg64 struct {
 	hi, lo       uint64 // state
 	incHi, incLo uint64 // stream, odd
-	half         uint32
-	held         bool // half is valid
+	spare        uint32
+	hasSpare     bool // spare is valid
 }
 
 const (
@@ -66,12 +66,12 @@ func (g *pcg64) uint64() uint64 {
 }
 
 func (g *pcg64) uint32() uint32 {
-	if g.held {
-		g.held = false
-		return g.half
+	if g.hasSpare {
+		g.hasSpare = false
+		return g.spare
 	}
 	w := g.uint64()
-	g.half, g.held = uint32(w>>32), true
+	g.spare, g.hasSpare = uint32(w>>32), true
 	return uint32(w)
 }
 

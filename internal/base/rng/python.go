@@ -8,9 +8,9 @@ import (
 // Python generates the numbers of CPython 3.11's random.Random. Float64 conversions round each product before an addition. Otherwise some machines
 // would fuse the two and draw another number.
 type Python struct {
-	mt    mersenne
-	spare float64 // second value of the last pair of normals
-	held  bool    // spare is valid
+	mt       mersenne
+	spare    float64 // second value of the last pair of normals
+	hasSpare bool    // spare is valid
 }
 
 // Float64 returns a uniform number in [0, 1) with 53 bits.
@@ -97,14 +97,14 @@ func (p *Python) Shuffle(n int, swap func(i, j int)) {
 // Gauss returns a normal number. It draws numbers in pairs and stores the second one for the next call, whatever that call's mean and deviation.
 func (p *Python) Gauss(mean, deviation float64) float64 {
 	z := p.spare
-	if p.held {
-		p.held = false
+	if p.hasSpare {
+		p.hasSpare = false
 	} else {
 		angle := p.Float64() * (2 * math.Pi)
 		radius := math.Sqrt(-2 * math.Log(1-p.Float64()))
 		z = math.Cos(angle) * radius
 		p.spare = math.Sin(angle) * radius
-		p.held = true
+		p.hasSpare = true
 	}
 	return mean + float64(z*deviation)
 }

@@ -80,7 +80,7 @@ func NewStream(seed uint64) *Stream {
 // Reset restarts the stream with another seed, without allocating.
 func (s *Stream) Reset(seed uint64) {
 	s.seed, s.numpy = seed, nil
-	s.spare, s.held = 0, false
+	s.spare, s.hasSpare = 0, false
 	s.mt.seed(seed)
 }
 

@@ -65,8 +65,8 @@ func scale(n float64, unit string) float64 {
 	return n * units[unit]
 }
 
-// counted converts s to the unit of the row's values.
-func (f *Row) counted(seconds float64) float64 {
+// inUnit converts s to the unit of the row's values.
+func (f *Row) inUnit(seconds float64) float64 {
 	if f.Unit == "ms" {
 		return seconds * 1e3
 	}
@@ -82,7 +82,7 @@ func (f *Row) parseFloat(item string) (float64, error) {
 	seconds, wrong := ParseTime(item, f.Unit, f.Inf)
 	switch {
 	case wrong == nil:
-		return f.counted(seconds), nil
+		return f.inUnit(seconds), nil
 	case item != "" && strings.ContainsAny(item[:1], "0123456789.-"):
 		return 0, wrong
 	}
@@ -99,7 +99,7 @@ func (f *Row) parseInt(item string) (int64, error) {
 	if wrong != nil {
 		return 0, err
 	}
-	v = f.counted(v)
+	v = f.inUnit(v)
 	if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
 		return 0, fmt.Errorf("is not a whole number of %s", f.Unit)
 	}

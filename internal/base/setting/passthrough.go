@@ -9,11 +9,11 @@ var idleArguments = map[string]bool{
 	"-s": true, "--stability-percentage": true, "-r": true, "--max-trials": true, "--percentile": true,
 }
 
-// passedOn handles the arguments after a bare "--". GenAI-Perf passed them to perf_analyzer, which aiperf does not start. Arguments without effect on
+// passthrough handles the arguments after a bare "--". GenAI-Perf passed them to perf_analyzer, which aiperf does not start. Arguments without effect on
 // the measurement are ignored with a warning. Others are errors, which name the flag that does the same.
-func (s *scanner) passedOn() {
-	words := s.rest
-	s.rest = nil
+func (s *scanner) passthrough() {
+	words := s.args
+	s.args = nil
 	refused, hints := otherArguments(words), []string(nil)
 	if len(words) == 0 {
 		return

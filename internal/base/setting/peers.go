@@ -80,7 +80,7 @@ func (t *Table) peerOf(token string) string {
 		name = "-" + name
 	}
 	for _, one := range peers {
-		if one.names(name) && t.understands(one.write) {
+		if one.names(name) && t.hasFlagOf(one.write) {
 			return one.write
 		}
 	}
@@ -94,8 +94,8 @@ func (p *peerWord) names(name string) bool {
 	})
 }
 
-// understands reports whether the table has the first flag of an advice, or the advice does not start with a flag.
-func (t *Table) understands(write string) bool {
+// hasFlagOf reports whether the table has the first flag of an advice, or the advice does not start with a flag.
+func (t *Table) hasFlagOf(write string) bool {
 	if !strings.HasPrefix(write, "--") {
 		_, _, ok := t.Lookup("--artifact-dir") // advice without a flag applies only to commands that run a benchmark
 		return ok

@@ -25,10 +25,10 @@ const (
 
 // Row describes one setting. All parsing, checks and help texts of a setting are derived from its row.
 type Row struct {
-	Flags  []string // spellings with dashes; the first names the flag in help and in CommandLine; none if it is only a variable
-	Hidden []string // spellings that help omits
-	Not    []string // spellings that mean false; only for a Bool
-	Env    string   // environment variable without the prefix AIPERF_; empty = none
+	Flags      []string // spellings with dashes; the first names the flag in help and in CommandLine; none if it is only a variable
+	Hidden     []string // spellings that help omits
+	FalseNames []string // spellings that mean false; only for a Bool
+	Env        string   // environment variable without the prefix AIPERF_; empty = none
 	// Key is the place of the value in a configuration file: a dotted path below "benchmark:", or at the top level for the keys of the envelope.
 	// "phases.profiling" is the measured phase, "phases.warmup" the warm-up, "datasets.main" the data set, whatever their names. Empty means that the
 	// setting has no key in a file. Several flags may share a key.
@@ -53,17 +53,17 @@ type Row struct {
 	List  bool // several values: more tokens, repeated flags, and commas unless Whole is set
 	Whole bool // a comma is part of a value
 	// Split splits one token of a List into values; nil splits at commas.
-	Split    func(token string) []string
-	Optional bool // a List that may have no value
-	Sweep    bool // a comma-separated list of numbers in one token is a sweep axis over Key
-	Inf      bool // "inf" is valid
-	Big      bool // an Int of any size, stored as a text of digits without sign and leading zeros
-	Zero     bool // 0 is valid despite the bounds and means off
-	Empty    bool // the empty text is valid
-	Absent   bool // the empty text means not given
-	Words    bool // a Bool that also takes a following true or false
-	Tokens   bool // a Text that takes several tokens, joined by blanks
-	Again    bool // a Bool that may be given twice
+	Split      func(token string) []string
+	Optional   bool // a List that may have no value
+	Sweep      bool // a comma-separated list of numbers in one token is a sweep axis over Key
+	Inf        bool // "inf" is valid
+	Big        bool // an Int of any size, stored as a text of digits without sign and leading zeros
+	Zero       bool // 0 is valid despite the bounds and means off
+	Empty      bool // the empty text is valid
+	Absent     bool // the empty text means not given
+	Words      bool // a Bool that also takes a following true or false
+	Tokens     bool // a Text that takes several tokens, joined by blanks
+	Repeatable bool // a Bool that may be given twice
 
 	Pace    bool // sets a pace, which conflicts with the timestamps of a file
 	Trigger bool // starts a warm-up; the other warm-up settings only shape it
@@ -91,7 +91,7 @@ func (f *Row) spellings(yield func(token string, positive bool) bool) {
 			}
 		}
 	}
-	for _, n := range f.Not {
+	for _, n := range f.FalseNames {
 		if !yield(n, false) {
 			return
 		}
@@ -154,7 +154,7 @@ func (t *Table) Suggest(token string) string {
 	var names []string
 	for i := range t.Rows {
 		names = append(names, t.Rows[i].Flags...)
-		names = append(names, t.Rows[i].Not...)
+		names = append(names, t.Rows[i].FalseNames...)
 	}
 	return suggest.Name(token, names)
 }

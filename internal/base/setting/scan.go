@@ -20,7 +20,7 @@ type GivenFlag struct {
 	Row     *Row
 	Spelled []string // spellings with dashes, one for each use
 	Values  []string // raw values, one for each token; a Bool has "true" or "false"
-	typed
+	flagValues
 }
 
 // Problems are all errors of a command line, one sentence each.
@@ -30,8 +30,8 @@ func (p *Problems) addf(format string, a ...any) { *p = append(*p, fmt.Sprintf(f
 
 // Scan assigns tokens to flags and checks every value. It reports all errors, not only the first.
 func Scan(t *Table, tokens []string) (*CommandLine, Problems) {
-	s := &scanner{table: t, rest: tokens, set: &CommandLine{given: map[string]*GivenFlag{}}}
-	for len(s.rest) > 0 {
+	s := &scanner{table: t, args: tokens, set: &CommandLine{given: map[string]*GivenFlag{}}}
+	for len(s.args) > 0 {
 		s.step()
 	}
 	s.set.order = slices.DeleteFunc(s.set.order, func(g *GivenFlag) bool {
@@ -48,7 +48,7 @@ func Scan(t *Table, tokens []string) (*CommandLine, Problems) {
 
 type scanner struct {
 	table    *Table
-	rest     []string
+	args     []string
 	set      *CommandLine
 	problems Problems
 	after    *GivenFlag // the swept flag whose value is the previous token
@@ -56,13 +56,13 @@ type scanner struct {
 
 // step parses one flag with its values, or one word.
 func (s *scanner) step() {
-	token := s.rest[0]
-	s.rest = s.rest[1:]
+	token := s.args[0]
+	s.args = s.args[1:]
 	after := s.after
 	s.after = nil
 	switch {
 	case token == "--":
-		s.passedOn()
+		s.passthrough()
 	case isFlag(token):
 		s.flag(token)
 	case after != nil:
@@ -89,13 +89,13 @@ func (s *scanner) flag(token string) {
 		s.boolean(g, positive, value, hasValue)
 	case f.List || f.Tokens:
 		s.list(g, value, hasValue)
-	case hasValue && (value != "" || !f.numeric() || len(s.rest) == 0 || !isNumber(s.rest[0])):
+	case hasValue && (value != "" || !f.numeric() || len(s.args) == 0 || !isNumber(s.args[0])):
 		g.Values = append(g.Values, value)
-	case len(s.rest) > 0 && (!isFlag(s.rest[0]) || f.numeric() && isNumber(s.rest[0])):
-		g.Values = append(g.Values, s.rest[0])
-		s.rest = s.rest[1:]
+	case len(s.args) > 0 && (!isFlag(s.args[0]) || f.numeric() && isNumber(s.args[0])):
+		g.Values = append(g.Values, s.args[0])
+		s.args = s.args[1:]
 	default:
-		s.problems.addf("%s needs a value%s", name, s.wants(f, name))
+		s.problems.addf("%s needs a value%s", name, s.missingValue(f, name))
 	}
 	if f.Sweep && len(g.Values) > 0 {
 		s.after = g
@@ -105,8 +105,8 @@ func (s *scanner) flag(token string) {
 // unknown reports an unknown flag and skips the words that look like its values.
 func (s *scanner) unknown(name string) {
 	s.problems.addf("unknown flag %s%s", name, s.table.Hint(name))
-	for len(s.rest) > 0 && !isFlag(s.rest[0]) {
-		s.rest = s.rest[1:]
+	for len(s.args) > 0 && !isFlag(s.args[0]) {
+		s.args = s.args[1:]
 	}
 }
 
@@ -117,7 +117,7 @@ func (s *scanner) use(f *Row, spelled string) *GivenFlag {
 		g = &GivenFlag{Row: f}
 		s.set.given[f.Name()] = g
 		s.set.order = append(s.set.order, g)
-	} else if !f.List && !f.Again {
+	} else if !f.List && !f.Repeatable {
 		how := ""
 		if g.Spelled[0] != spelled {
 			how = fmt.Sprintf(" (%s and %s)", g.Spelled[0], spelled)
@@ -141,10 +141,10 @@ func isNumber(token string) bool {
 }
 
 func (s *scanner) boolean(g *GivenFlag, positive bool, value string, hasValue bool) {
-	if !hasValue && g.Row.Words && len(s.rest) > 0 {
-		if w := strings.ToLower(s.rest[0]); w == "true" || w == "false" {
+	if !hasValue && g.Row.Words && len(s.args) > 0 {
+		if w := strings.ToLower(s.args[0]); w == "true" || w == "false" {
 			value, hasValue = w, true
-			s.rest = s.rest[1:]
+			s.args = s.args[1:]
 		}
 	}
 	if hasValue {
@@ -165,40 +165,40 @@ func (s *scanner) list(g *GivenFlag, value string, hasValue bool) {
 		return
 	}
 	n := 0
-	for len(s.rest) > 0 && !isFlag(s.rest[0]) {
-		g.Values = append(g.Values, s.rest[0])
-		s.rest = s.rest[1:]
+	for len(s.args) > 0 && !isFlag(s.args[0]) {
+		g.Values = append(g.Values, s.args[0])
+		s.args = s.args[1:]
 		n++
 	}
 	if n == 0 && !g.Row.Optional {
-		s.problems.addf("%s needs a value%s", g.spelled(), s.wants(g.Row, g.spelled()))
+		s.problems.addf("%s needs a value%s", g.spelled(), s.missingValue(g.Row, g.spelled()))
 	}
 }
 
-// wants returns what a flag without a value accepts, and which flag another tool means by the word.
-func (s *scanner) wants(f *Row, name string) string {
+// missingValue returns what a flag without a value accepts, and which flag another tool means by the word.
+func (s *scanner) missingValue(f *Row, name string) string {
 	if write := s.table.peerOf(name); strings.HasPrefix(write, "--") {
-		return f.wants() + "; or did you mean " + write + "?"
+		return f.expected() + "; or did you mean " + write + "?"
 	}
-	return f.wants()
+	return f.expected()
 }
 
 // spelled returns the latest spelling of a flag.
 func (g *GivenFlag) spelled() string { return g.Spelled[len(g.Spelled)-1] }
 
-// wants returns, in brackets, what a flag accepts.
-func (f *Row) wants() string {
+// expected returns, in brackets, what a flag accepts.
+func (f *Row) expected() string {
 	switch {
 	case f.Kind == Enum:
 		return ": " + strings.Join(f.Choices, ", ")
 	case f.Unit != "":
-		return strings.TrimRight(": a length of time "+Spoken(f.Bounds), " ") + ", such as 500ms, 90s, 2m"
+		return strings.TrimRight(": a length of time "+BoundsText(f.Bounds), " ") + ", such as 500ms, 90s, 2m"
 	case f.Kind == Int && f.Bounds != "":
-		return ": an integer " + Spoken(f.Bounds)
+		return ": an integer " + BoundsText(f.Bounds)
 	case f.Kind == Int:
 		return ": an integer"
 	case f.Kind == Float && f.Bounds != "":
-		return ": a number " + Spoken(f.Bounds)
+		return ": a number " + BoundsText(f.Bounds)
 	case f.Kind == Float:
 		return ": a number"
 	}

@@ -14,10 +14,10 @@ func (s Spell) As(key string) string {
 	return s(key)
 }
 
-// keyed matches a key in a text; "{key=value}" means the setting that chooses that value.
-var keyed = lazyregexp.New(`\{[a-z_]+(\.[a-z_]+)*(=[a-z_]+)?\}`)
+// keyInText matches a key in a text; "{key=value}" means the setting that chooses that value.
+var keyInText = lazyregexp.New(`\{[a-z_]+(\.[a-z_]+)*(=[a-z_]+)?\}`)
 
 // Text replaces every {key} of a text by the user's spelling.
 func (s Spell) Text(text string) string {
-	return keyed.ReplaceAllStringFunc(text, func(key string) string { return s.As(key[1 : len(key)-1]) })
+	return keyInText.ReplaceAllStringFunc(text, func(key string) string { return s.As(key[1 : len(key)-1]) })
 }

@@ -8,12 +8,12 @@ import (
 	"aiperf/internal/base/suggest"
 )
 
-// typed holds the values of a flag, in the slice of its kind.
-type typed struct {
+// flagValues holds the values of a flag, in the slice of its kind.
+type flagValues struct {
 	ints   []int64
 	floats []float64
 	texts  []string
-	truth  bool
+	bools  bool
 	// Repeated is true if a sweep axis had duplicate values, which were dropped.
 	Repeated bool
 }
@@ -23,7 +23,7 @@ func (g *GivenFlag) convert(problems *Problems) {
 	f := g.Row
 	if f.Kind == Bool {
 		for _, v := range g.Values {
-			g.truth = v == "true"
+			g.bools = v == "true"
 		}
 		return
 	}
@@ -52,10 +52,10 @@ func (g *GivenFlag) items(values []string, problems *Problems) []string {
 				}
 			}
 			if len(items) == n {
-				problems.addf("%s: %q holds no value%s", g.spelled(), v, f.wants())
+				problems.addf("%s: %q holds no value%s", g.spelled(), v, f.expected())
 			}
 		case strings.TrimSpace(v) == "" && !f.Empty:
-			problems.addf("%s: the value is empty%s", g.spelled(), f.wants())
+			problems.addf("%s: the value is empty%s", g.spelled(), f.expected())
 		case f.Kind == Text || f.Kind == Path:
 			items = append(items, v)
 		default:
@@ -169,7 +169,7 @@ func unknownChoice(word string, choices []string) error {
 func (g *GivenFlag) Value() any {
 	switch f := g.Row; {
 	case f.Kind == Bool:
-		return g.truth
+		return g.bools
 	case f.List && len(g.ints) > 0:
 		return g.ints
 	case f.List && len(g.floats) > 0:
@@ -207,10 +207,10 @@ func (s *CommandLine) All() []*GivenFlag { return s.order }
 // Has reports whether a flag was given. A number counts as not given if it is 0 and 0 means off.
 func (s *CommandLine) Has(name string) bool {
 	g := s.given[name]
-	return g != nil && !g.off()
+	return g != nil && !g.isFalse()
 }
 
-func (g *GivenFlag) off() bool {
+func (g *GivenFlag) isFalse() bool {
 	f := g.Row
 	if !f.Zero {
 		return false
@@ -229,7 +229,7 @@ func (s *CommandLine) Spelled(name string) string {
 // True returns the value of a boolean flag; def if it was not given.
 func (s *CommandLine) True(name string, def bool) bool {
 	if g := s.given[name]; g != nil && len(g.Values) > 0 {
-		return g.truth
+		return g.bools
 	}
 	return def
 }

@@ -109,11 +109,11 @@ func CheckBounds(v float64, bounds string) error {
 			ok = v < limit
 		}
 		if !ok {
-			return fmt.Errorf("must be %s", Spoken(bounds))
+			return fmt.Errorf("must be %s", BoundsText(bounds))
 		}
 	}
 	return nil
 }
 
-// Spoken returns bounds for a sentence: "> 0, <= 100" becomes "> 0 and <= 100".
-func Spoken(bounds string) string { return strings.ReplaceAll(bounds, ",", " and") }
+// BoundsText returns bounds for a sentence: "> 0, <= 100" becomes "> 0 and <= 100".
+func BoundsText(bounds string) string { return strings.ReplaceAll(bounds, ",", " and") }

@@ -11,7 +11,7 @@ import (
 func Hang(text string, width, indent int) string {
 	var out strings.Builder
 	used := 0
-	for _, word := range kept(strings.Fields(text), width-indent) {
+	for _, word := range joinGroups(strings.Fields(text), width-indent) {
 		n := ansi.StringWidth(word)
 		switch {
 		case used == 0:
@@ -28,8 +28,8 @@ func Hang(text string, width, indent int) string {
 	return out.String()
 }
 
-// kept joins words that belong on one line, unless together they are wider than room: a number and its unit, a flag and its value.
-func kept(words []string, room int) (list []string) {
+// joinGroups joins words that belong on one line, unless together they are wider than room: a number and its unit, a flag and its value.
+func joinGroups(words []string, room int) (list []string) {
 	for _, w := range words {
 		last := len(list) - 1
 		if last >= 0 && (isUnit(list[last], w) || isGiven(list[last], w)) && ansi.StringWidth(list[last]+" "+w) <= room {

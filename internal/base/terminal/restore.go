@@ -4,8 +4,8 @@ import "sync"
 
 // The functions that restore the terminal if the process ends early.
 var (
-	guardMu sync.Mutex
-	guard   func()
+	guardMu      sync.Mutex
+	restoreGuard func()
 )
 
 // Guard registers a function that restores the terminal, before the caller takes it over. Restore calls that function. There is only one terminal.
@@ -13,19 +13,19 @@ var (
 func Guard(restore func()) (release func()) {
 	guardMu.Lock()
 	defer guardMu.Unlock()
-	guard = restore
+	restoreGuard = restore
 	return func() {
 		guardMu.Lock()
 		defer guardMu.Unlock()
-		guard = nil
+		restoreGuard = nil
 	}
 }
 
 // Restore restores the terminal if it was taken over. Call it before the process ends early.
 func Restore() {
 	guardMu.Lock()
-	restore := guard
-	guard = nil
+	restore := restoreGuard
+	restoreGuard = nil
 	guardMu.Unlock()
 	if restore != nil {
 		restore()

@@ -20,7 +20,7 @@ func Text(s string) string {
 	for ; i >= 0; i = unsafeAt(s) {
 		b.WriteString(s[:i])
 		r, n := utf8.DecodeRuneInString(s[i:])
-		spell(&b, r, s[i:i+n])
+		writeEscaped(&b, r, s[i:i+n])
 		s = s[i+n:]
 	}
 	b.WriteString(s)
@@ -49,7 +49,7 @@ func unsafeAt(s string) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || acts(r) {
+		if r == utf8.RuneError && n == 1 || hasEffect(r) {
 			return i
 		}
 		i += n
@@ -57,8 +57,8 @@ func unsafeAt(s string) int {
 	return -1
 }
 
-// acts reports whether a character is invisible but has an effect.
-func acts(r rune) bool {
+// hasEffect reports whether a character is invisible but has an effect.
+func hasEffect(r rune) bool {
 	switch r {
 	case '\u200c', '\u200d': // joiners
 		return false
@@ -71,8 +71,8 @@ func acts(r rune) bool {
 // digits of the spelling.
 const digits = "0123456789abcdef"
 
-// spell writes out a character.
-func spell(b *strings.Builder, r rune, raw string) {
+// writeEscaped writes out a character.
+func writeEscaped(b *strings.Builder, r rune, raw string) {
 	switch {
 	case r == utf8.RuneError: // invalid UTF-8
 		r = rune(raw[0])

@@ -11,28 +11,28 @@ import (
 // Writer writes text for people. It cleans all text as Text does; if Colour is set, colours stay. It holds back an incomplete character, colour or
 // secret at the end of a write until the next write or Flush. Its methods are safe for concurrent use.
 type Writer struct {
-	out    io.Writer
-	colour bool
-	hider  Redactor
+	out      io.Writer
+	colour   bool
+	redactor Redactor
 
-	mu    sync.Mutex
-	held  []byte // the beginning of a character, a colour or a secret
-	begun bool   // the current line is not complete
+	mu         sync.Mutex
+	incomplete []byte // the beginning of a character, a colour or a secret
+	midLine    bool   // the current line is not complete
 	// Columns returns the width at which lines break between words; nil = lines stay as they are.
 	Columns func() int
-	// aside stores the output while a view has the terminal; nil = no view has it.
-	aside *strings.Builder
+	// deferred stores the output while a view has the terminal; nil = no view has it.
+	deferred *strings.Builder
 }
 
-// keptAside is the maximum number of bytes stored while a view has the terminal.
-const keptAside = 256 << 10
+// maxDeferred is the maximum number of bytes stored while a view has the terminal.
+const maxDeferred = 256 << 10
 
-// Aside stores the output from now on, until Resume, because a view uses the whole terminal.
-func (w *Writer) Aside() {
+// Defer stores the output from now on, until Resume, because a view uses the whole terminal.
+func (w *Writer) Defer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.aside == nil {
-		w.aside = new(strings.Builder)
+	if w.deferred == nil {
+		w.deferred = new(strings.Builder)
 	}
 }
 
@@ -40,11 +40,11 @@ func (w *Writer) Aside() {
 func (w *Writer) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.aside == nil {
+	if w.deferred == nil {
 		return
 	}
-	text := w.aside.String()
-	w.aside = nil
+	text := w.deferred.String()
+	w.deferred = nil
 	_ = w.put(text) // the reader may be gone
 }
 
@@ -52,15 +52,15 @@ func (w *Writer) Resume() {
 type Redactor interface {
 	// Values removes the secrets from a text.
 	Values(text string) string
-	// Begun returns the length of the end of a text that may be the beginning of a secret.
-	Begun(text string) int
+	// PartialLength returns the length of the end of a text that may be the beginning of a secret.
+	PartialLength(text string) int
 }
 
 // noRedaction is a Redactor without secrets.
 type noRedaction struct{}
 
 func (noRedaction) Values(text string) string { return text }
-func (noRedaction) Begun(string) int          { return 0 }
+func (noRedaction) PartialLength(string) int  { return 0 }
 
 // NewWriter returns a writer to out. colour lets colours through. Set it only in a program that cleans the text that it colours. secrets removes
 // secrets from the output; nil = there are none.
@@ -68,37 +68,37 @@ func NewWriter(out io.Writer, colour bool, secrets Redactor) *Writer {
 	if secrets == nil {
 		secrets = noRedaction{}
 	}
-	return &Writer{out: out, colour: colour, hider: secrets}
+	return &Writer{out: out, colour: colour, redactor: secrets}
 }
 
 // Write implements io.Writer. It reports all of p as written or an error.
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := string(append(w.held, p...))
+	text := string(append(w.incomplete, p...))
 	cut := w.complete(text)
-	cut = min(cut, len(text)-w.hider.Begun(text))
-	w.held = append(w.held[:0], text[cut:]...)
-	if err := w.put(w.flowed(w.clean(w.hider.Values(text[:cut])))); err != nil {
+	cut = min(cut, len(text)-w.redactor.PartialLength(text))
+	w.incomplete = append(w.incomplete[:0], text[cut:]...)
+	if err := w.put(w.wrap(w.clean(w.redactor.Values(text[:cut])))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
 }
 
-// flowed breaks long lines between words. It does not change a line that was written in parts.
-func (w *Writer) flowed(text string) string {
+// wrap breaks long lines between words. It does not change a line that was written in parts.
+func (w *Writer) wrap(text string) string {
 	if w.Columns == nil || text == "" {
 		return text
 	}
 	first := ""
-	if w.begun {
+	if w.midLine {
 		n := strings.IndexByte(text, '\n') + 1
 		if n == 0 {
 			return text
 		}
 		first, text = text[:n], text[n:]
 	}
-	w.begun = text != "" && !strings.HasSuffix(text, "\n")
+	w.midLine = text != "" && !strings.HasSuffix(text, "\n")
 	return first + Flow(text, w.Columns())
 }
 
@@ -106,25 +106,25 @@ func (w *Writer) flowed(text string) string {
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	text := string(w.held)
-	w.held = w.held[:0]
-	return w.put(w.clean(w.hider.Values(text)))
+	text := string(w.incomplete)
+	w.incomplete = w.incomplete[:0]
+	return w.put(w.clean(w.redactor.Values(text)))
 }
 
 // Redraw overwrites the current line of the terminal. Call it only if the output is a terminal. Colours stay, so the caller must clean foreign text.
 func (w *Writer) Redraw(line string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.put("\r\x1b[K" + coloured(w.hider.Values(line), Line))
+	return w.put("\r\x1b[K" + coloured(w.redactor.Values(line), Line))
 }
 
 func (w *Writer) put(text string) error {
 	if text == "" {
 		return nil
 	}
-	if w.aside != nil {
-		if w.aside.Len() < keptAside {
-			w.aside.WriteString(text)
+	if w.deferred != nil {
+		if w.deferred.Len() < maxDeferred {
+			w.deferred.WriteString(text)
 		}
 		return nil
 	}

@@ -7,11 +7,11 @@ import (
 	"testing"
 )
 
-// row matches a line of Go code in a page: a row of a table, up to the comma after it.
-var row = regexp.MustCompile("`([{\"][^`]*,)`")
+// codeRow matches a line of Go code in a page: a row of a table, up to the comma after it.
+var codeRow = regexp.MustCompile("`([{\"][^`]*,)`")
 
-// Followed checks that a test file contains the rows that a how-to page shows, letter by letter, and that the page has the given number of rows.
-func Followed(t testing.TB, page, source string, rows int) {
+// CheckPageRows checks that a test file contains the rows that a how-to page shows, letter by letter, and that the page has the given number of rows.
+func CheckPageRows(t testing.TB, page, source string, rows int) {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -21,7 +21,7 @@ func Followed(t testing.TB, page, source string, rows int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := row.FindAllStringSubmatch(string(text), -1)
+	found := codeRow.FindAllStringSubmatch(string(text), -1)
 	if len(found) != rows {
 		t.Fatalf("%s: %d rows, want %d", page, len(found), rows)
 	}

@@ -27,7 +27,7 @@ func (s *statistic) stretch(r *Run) (low, high float64) {
 		return 1, 1
 	}
 	of := r.Bounds.Of(s.tag, s.statOf(), stated)
-	return min(1, max(leastLeft, of.Low/stated)), max(1, of.High/stated)
+	return min(1, max(minRemainder, of.Low/stated)), max(1, of.High/stated)
 }
 
 // doubt returns why a statistic of a run is too inexact to be judged; "" if it is not.
@@ -63,7 +63,7 @@ func (s *statistic) ends(side []Run, values []float64) (least, most []float64) {
 	least, most = make([]float64, len(values)), make([]float64, len(values))
 	for i, v := range values {
 		low, high := s.stretch(&side[i])
-		calmest := s.calmest(&side[i], v)
+		calmest := s.undisturbedValue(&side[i], v)
 		least[i], most[i] = min(v, calmest)*low, max(v, calmest)*high
 	}
 	return least, most

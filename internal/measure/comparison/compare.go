@@ -50,11 +50,11 @@ type Line struct {
 	EffectiveA, EffectiveB float64
 	Needed                 string // what would decide the question; empty if it is decided
 
-	more bool
-	half float64 // width of the interval of the logarithm
-	rare bool    // as rare as a disturbance by the machine, so longer runs would not help
-	wake float64 // largest share of a run's value that late wake-ups may have added, against which longer runs do not help either
-	log  float64
+	higherIsBetter    bool
+	logWidth          float64 // width of the interval of the logarithm
+	rareAsDisturbance bool    // as rare as a disturbance by the machine, so longer runs would not help
+	wakeShare         float64 // largest share of a run's value that late wake-ups may have added, against which longer runs do not help either
+	log               float64
 }
 
 // Result is a comparison.
@@ -73,9 +73,9 @@ type Result struct {
 	// Change of the level of each side over time, for pairs. Taking turns cancels it.
 	DriftA, DriftB float64
 
-	drifts   map[driftKey]drifted
-	withheld string // why nothing is judged; "" if something is
-	unlike   bool   // the machine was disturbed far more on one side than on the other
+	drifts             map[driftKey]driftResult
+	withheld           string // why nothing is judged; "" if something is
+	unequalDisturbance bool   // the machine was disturbed far more on one side than on the other
 }
 
 // family returns the statistics to compare.
@@ -86,7 +86,7 @@ func (o *Options) family() (list []statistic, err error) {
 	known := allStatistics()
 	for _, name := range o.Metrics {
 		i := slices.IndexFunc(known, func(s statistic) bool {
-			return name == s.tag+":"+s.stat || name == s.tag && (s.more || s.tag == "error_rate")
+			return name == s.tag+":"+s.stat || name == s.tag && (s.higherIsBetter || s.tag == "error_rate")
 		})
 		if i < 0 {
 			return nil, fmt.Errorf("%q is not a statistic that compare knows; known are %s with mean, p50, p90, p95 or p99, request_throughput, output_token_throughput, goodput, error_rate",
@@ -115,15 +115,15 @@ func (o *Options) margin(s *statistic) float64 {
 
 // Compare judges B against A. Each side has one run, or each has two or more.
 func Compare(a, b []Run, o Options) (*Result, error) {
-	r, err := compared(a, b, o)
+	r, err := compareWithoutJudging(a, b, o)
 	if err == nil {
 		judge([]*Result{r})
 	}
 	return r, err
 }
 
-// compared returns a comparison without its judgement.
-func compared(a, b []Run, o Options) (*Result, error) {
+// compareWithoutJudging returns a comparison without its judgement.
+func compareWithoutJudging(a, b []Run, o Options) (*Result, error) {
 	one := len(a) == 1 && len(b) == 1
 	if len(a) == 0 || len(b) == 0 || !one && (len(a) < 2 || len(b) < 2) {
 		return nil, fmt.Errorf("%d runs against %d: give one on each side, or several on both", len(a), len(b))
@@ -210,8 +210,8 @@ func (s *statistic) all(side []Run) (list []float64, ok bool) {
 	return list, true
 }
 
-// least returns the minimum number of requests of a judged run. one means that each side has one run.
-func least(one bool) int {
+// minRequests returns the minimum number of requests of a judged run. one means that each side has one run.
+func minRequests(one bool) int {
 	if one {
 		return 100
 	}
@@ -235,16 +235,16 @@ func (r *Result) line(s *statistic, one bool) {
 		return
 	case !okA:
 		return
-	case s.more && s.tag != "goodput" && r.A[0].Fixed && r.B[0].Fixed:
+	case s.higherIsBetter && s.tag != "goodput" && r.A[0].Fixed && r.B[0].Fixed:
 		r.Notes = append(r.Notes, name+" is not judged: it is set by the load")
 		return
 	}
-	l := Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: stats.Mean(a), B: stats.Mean(b), Margin: r.Options.margin(s), P: 1, more: s.more}
+	l := Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: stats.Mean(a), B: stats.Mean(b), Margin: r.Options.margin(s), P: 1, higherIsBetter: s.higherIsBetter}
 	plain := s.tag == "error_rate"
 	var d Difference
 	switch {
 	case !one:
-		d, l.P = s.several(r.A, r.B, a, b)
+		d, l.P = s.differenceOfRuns(r.A, r.B, a, b)
 	default:
 		var x, y Estimate
 		if plain {
@@ -258,12 +258,12 @@ func (r *Result) line(s *statistic, one bool) {
 		l.P = d.PValue()
 	}
 	l.fill(&d, r.Options.Confidence, plain)
-	l.rare = one && s.p > 0 && max(r.A[0].tail(), r.B[0].tail()) > 1-s.p
+	l.rareAsDisturbance = one && s.p > 0 && max(r.A[0].tail(), r.B[0].tail()) > 1-s.p
 	for i, v := range a {
-		l.wake = max(l.wake, s.added(&r.A[i])/v)
+		l.wakeShare = max(l.wakeShare, s.added(&r.A[i])/v)
 	}
 	for i, v := range b {
-		l.wake = max(l.wake, s.added(&r.B[i])/v)
+		l.wakeShare = max(l.wakeShare, s.added(&r.B[i])/v)
 	}
 	r.withhold(&l, s, one)
 	r.Lines = append(r.Lines, l)
@@ -280,7 +280,7 @@ func (l *Line) fill(d *Difference, confidence float64, plain bool) {
 	low, high := d.Limits(confidence)
 	low90, high90 := d.Limits(0.90)
 	l.Difference, l.Low, l.High, l.Low90, l.High90 = show(d.Log), show(low), show(high), show(low90), show(high90)
-	l.half, l.log = (high-low)/2, d.Log
+	l.logWidth, l.log = (high-low)/2, d.Log
 }
 
 // withhold withholds the verdict of a line if the runs do not allow one (comparison, section 5).
@@ -292,8 +292,8 @@ func (r *Result) withhold(l *Line, s *statistic, one bool) {
 			if s.tag == "error_rate" {
 				n += run.Failed
 			}
-			if n < least(one) || one && run.Seconds < 10 {
-				l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: at least %d are needed, and 10 s of one run", n, run.Seconds, least(one))
+			if n < minRequests(one) || one && run.Seconds < 10 {
+				l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: at least %d are needed, and 10 s of one run", n, run.Seconds, minRequests(one))
 			}
 			if change, yes := r.drift(run, s.tag); yes {
 				said := fmt.Sprintf("%s: %s was still changing, by %+.0f %% over the run", run.Path, strings.ReplaceAll(s.tag, "_", " "), 100*change)
@@ -314,7 +314,7 @@ func (r *Result) withhold(l *Line, s *statistic, one bool) {
 	if r.withheld != "" {
 		l.Outcome, l.Reason = Cannot, r.withheld
 	}
-	if r.unlike && s.tag != "error_rate" {
+	if r.unequalDisturbance && s.tag != "error_rate" {
 		l.Outcome, l.Reason = Cannot, "the machine was disturbed far more on one side"
 	}
 	if len(r.Other) > 0 && !r.Options.Different && s.tag != "error_rate" {
@@ -329,7 +329,7 @@ func (r *Result) drift(run *Run, tag string) (float64, bool) {
 	if !known {
 		d.change, d.yes = drifting(run, tag, r.Options.Margin)
 		if r.drifts == nil {
-			r.drifts = map[driftKey]drifted{}
+			r.drifts = map[driftKey]driftResult{}
 		}
 		r.drifts[key] = d
 	}
@@ -341,7 +341,7 @@ type (
 		run *Run
 		tag string
 	}
-	drifted struct {
+	driftResult struct {
 		change float64
 		yes    bool
 	}
@@ -368,9 +368,9 @@ func judge(list []*Result) {
 	}
 	for _, r := range list {
 		for i := range r.Lines {
-			r.settle(&r.Lines[i])
+			r.suggestDecider(&r.Lines[i])
 		}
-		r.missing()
+		r.withholdBySurvivors()
 		r.Outcome = outcome(r.Lines)
 	}
 }
@@ -392,8 +392,8 @@ func outcome(lines []Line) Outcome {
 	return Cannot
 }
 
-// Untold reports whether some statistic could not be judged.
-func (r *Result) Untold() bool {
+// Undecided reports whether some statistic could not be judged.
+func (r *Result) Undecided() bool {
 	return slices.ContainsFunc(r.Lines, func(l Line) bool { return l.Outcome == Cannot })
 }
 
@@ -410,7 +410,7 @@ func (l *Line) decide(adjusted, alpha float64) {
 		if l.Low90 > 0 || l.High90 < 0 {
 			l.Reason = "a real difference, smaller than the margin"
 		}
-	case adjusted <= alpha+1e-12 && (l.Difference > 0) == l.more:
+	case adjusted <= alpha+1e-12 && (l.Difference > 0) == l.higherIsBetter:
 		l.Outcome = Better
 	case adjusted <= alpha+1e-12:
 		l.Outcome = Worse
@@ -419,8 +419,8 @@ func (l *Line) decide(adjusted, alpha float64) {
 	}
 }
 
-// settle sets what would decide an undecided line: a rule of thumb, based on the width of its interval.
-func (r *Result) settle(l *Line) {
+// suggestDecider sets what would decide an undecided line: a rule of thumb, based on the width of its interval.
+func (r *Result) suggestDecider(l *Line) {
 	if l.Outcome != Cannot || l.Reason != "" {
 		return
 	}
@@ -429,9 +429,9 @@ func (r *Result) settle(l *Line) {
 		margin = l.Margin
 	}
 	target := max(math.Abs(l.log), margin-math.Abs(l.log)) / 1.3
-	factor := (l.half / target) * (l.half / target)
+	factor := (l.logWidth / target) * (l.logWidth / target)
 	switch {
-	case l.rare || l.wake >= target:
+	case l.rareAsDisturbance || l.wakeShare >= target:
 		l.Needed = "runs on a quieter machine"
 	case math.IsInf(factor, 0) || math.IsNaN(factor):
 		l.Needed = fmt.Sprintf("more requests: %.0f and %.0f independent ones are too few for a bound", l.EffectiveA, l.EffectiveB)
@@ -449,8 +449,8 @@ func (r *Result) settle(l *Line) {
 	}
 }
 
-// missing withholds "better" latencies if they exclude failed requests.
-func (r *Result) missing() {
+// withholdBySurvivors withholds "better" latencies if they exclude failed requests.
+func (r *Result) withholdBySurvivors() {
 	i := slices.IndexFunc(r.Lines, func(l Line) bool { return l.Tag == "error_rate" })
 	if i < 0 {
 		return

@@ -26,7 +26,7 @@ func TestDecide(t *testing.T) {
 		{0.2, 0.1, 0.3, 0.051, false, Cannot, false},
 		{0.2, 0.1, 0.3, 0.051, true, Cannot, false},
 	} {
-		l := Line{Tag: "x", Margin: margin, Difference: c.difference, Low90: c.low90, High90: c.high90, more: c.more}
+		l := Line{Tag: "x", Margin: margin, Difference: c.difference, Low90: c.low90, High90: c.high90, higherIsBetter: c.more}
 		if l.decide(c.p, alpha); l.Outcome != c.want || (l.Reason != "") != c.reason {
 			t.Errorf("%+v: %s %q", c, l.Outcome, l.Reason)
 		}
@@ -57,13 +57,13 @@ func TestMachineShares(t *testing.T) {
 		}
 	}
 	median := statistic{tag: "request_latency", stat: "p50", p: .5}
-	if got := median.unmoved(&Run{Late: .1}); math.Abs(got-.5*.81) > 1e-12 {
+	if got := median.undelayedRank(&Run{Late: .1}); math.Abs(got-.5*.81) > 1e-12 {
 		t.Errorf("rank %g, want 0.405", got)
 	}
-	r := Run{Disturbed: .9, Kept: []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 0}, Values: map[string][]float64{"request_latency": {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}}
-	goodput := statistic{tag: "goodput", more: true}
-	r.Kept = append(r.Kept, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) // 95 % are good, a tenth may have been touched
-	if got := goodput.gain(&r); math.Abs(got-1/.95) > 1e-12 {
+	r := Run{Disturbed: .9, MetObjectives: []float64{1, 1, 1, 1, 1, 1, 1, 1, 1, 0}, Values: map[string][]float64{"request_latency": {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}}
+	goodput := statistic{tag: "goodput", higherIsBetter: true}
+	r.MetObjectives = append(r.MetObjectives, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1) // 95 % are good, a tenth may have been touched
+	if got := goodput.throughputGain(&r); math.Abs(got-1/.95) > 1e-12 {
 		t.Errorf("goodput may be %g times as high, want %g", got, 1/.95)
 	}
 }

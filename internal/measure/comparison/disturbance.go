@@ -17,32 +17,32 @@ import (
 
 const (
 	// times at which a server process must run for a request: at its arrival, and when the token is due
-	instants = 2
-	// mostTouched is the maximum share of the requests whose latency is blamed on pauses of the machine, because pauses cause a tail. Delays that
+	instantsPerRequest = 2
+	// maxDelayedShare is the maximum share of the requests whose latency is blamed on pauses of the machine, because pauses cause a tail. Delays that
 	// affect all requests alike are part of the wake-up delay.
-	mostTouched = 0.1
-	// leastLeft is the minimum share of a value that remains after subtracting the effect of the machine, so that its logarithm is finite.
-	leastLeft = 1e-3
-	// unlike is the maximum difference between the two sides in the share of requests that the machine may have delayed. From half of the requests
+	maxDelayedShare = 0.1
+	// minRemainder is the minimum share of a value that remains after subtracting the effect of the machine, so that its logarithm is finite.
+	minRemainder = 1e-3
+	// maxDelayDifference is the maximum difference between the two sides in the share of requests that the machine may have delayed. From half of the requests
 	// on, even a median may be due to the machine.
-	unlike = 0.5
-	// muchDisturbed is the disturbed share of the time from which a note reports it.
-	muchDisturbed = 0.05
-	// muchWaking is the mean wake-up delay, in ms, from which a note reports it.
-	muchWaking = 0.1
+	maxDelayDifference = 0.5
+	// noteDisturbedShare is the disturbed share of the time from which a note reports it.
+	noteDisturbedShare = 0.05
+	// noteWakeDelay is the mean wake-up delay, in ms, from which a note reports it.
+	noteWakeDelay = 0.1
 )
 
-// touched returns the share of requests that a machine may have delayed if it is disturbed for a share of the time.
-func touched(disturbed float64) float64 { return 1 - math.Pow(1-disturbed, instants) }
+// delayedShare returns the share of requests that a machine may have delayed if it is disturbed for a share of the time.
+func delayedShare(disturbed float64) float64 { return 1 - math.Pow(1-disturbed, instantsPerRequest) }
 
 // tail returns the share of the requests, the slowest ones, whose excess latency may come from the machine.
-func (r *Run) tail() float64 { return min(mostTouched, touched(r.Disturbed)) }
+func (r *Run) tail() float64 { return min(maxDelayedShare, delayedShare(r.Disturbed)) }
 
-// disturbed returns the share of the time in which processes of the server or the client's kernel may have been kept from running. It includes the
+// disturbedShare returns the share of the time in which processes of the server or the client's kernel may have been kept from running. It includes the
 // time stolen by a hypervisor, because the kernel records no timestamps then. If the server runs on the same machine, it also includes the time in
 // which some task waited for a CPU.
-func disturbed(steal, pressure float64, urls []string) float64 {
-	if !shared(urls) {
+func disturbedShare(steal, pressure float64, urls []string) float64 {
+	if !isLocalServer(urls) {
 		pressure = 0
 	}
 	return 1 - (1-steal/100)*(1-pressure/100)
@@ -53,20 +53,20 @@ func disturbed(steal, pressure float64, urls []string) float64 {
 // part of its interval.
 func (s *statistic) added(r *Run) float64 {
 	if s.tag == "time_to_first_token" || s.tag == "request_latency" {
-		return instants * r.Wake
+		return instantsPerRequest * r.Wake
 	}
 	return 0
 }
 
-// unmoved returns the minimum rank of a quantile among the requests that did not wait. It assumes that all requests that may have waited lie above
+// undelayedRank returns the minimum rank of a quantile among the requests that did not wait. It assumes that all requests that may have waited lie above
 // the quantile (bounds of Horowitz and Manski 1995 for partly contaminated data).
-func (s *statistic) unmoved(r *Run) float64 { return s.p * (1 - touched(r.Late)) }
+func (s *statistic) undelayedRank(r *Run) float64 { return s.p * (1 - delayedShare(r.Late)) }
 
-// without subtracts added from a value but leaves at least leastLeft of it.
-func without(value, added float64) float64 { return max(value-added, leastLeft*value) }
+// subtractDelay subtracts added from a value but leaves at least minRemainder of it.
+func subtractDelay(value, added float64) float64 { return max(value-added, minRemainder*value) }
 
-// shared reports whether a server runs on the client's machine: all its addresses are loopback addresses, or it is the simulated server.
-func shared(urls []string) bool {
+// isLocalServer reports whether a server runs on the client's machine: all its addresses are loopback addresses, or it is the simulated server.
+func isLocalServer(urls []string) bool {
 	return slices.ContainsFunc(urls, func(text string) bool {
 		u, err := url.Parse(text)
 		if err != nil {
@@ -77,8 +77,8 @@ func shared(urls []string) bool {
 	})
 }
 
-// calm limits the largest share of the values to the quantile at which that share begins.
-func calm(y []float64, share float64) []float64 {
+// capTail limits the largest share of the values to the quantile at which that share begins.
+func capTail(y []float64, share float64) []float64 {
 	if share <= 0 || len(y) == 0 {
 		return y
 	}
@@ -92,43 +92,43 @@ func calm(y []float64, share float64) []float64 {
 	return out
 }
 
-// calmest returns the value of a statistic without any effect that the machine may have had. It is never a worse value.
-func (s *statistic) calmest(r *Run, value float64) float64 {
-	share, woken := r.tail(), without(value, s.added(r))
+// undisturbedValue returns the value of a statistic without any effect that the machine may have had. It is never a worse value.
+func (s *statistic) undisturbedValue(r *Run, value float64) float64 {
+	share, woken := r.tail(), subtractDelay(value, s.added(r))
 	switch {
 	case s.tag == "error_rate":
 		return value
-	case s.more:
-		return value * s.gain(r)
+	case s.higherIsBetter:
+		return value * s.throughputGain(r)
 	case s.p == 0:
-		return min(woken, stats.Mean(calm(r.Values[s.tag], share)))
+		return min(woken, stats.Mean(capTail(r.Values[s.tag], share)))
 	}
 	sorted := slices.Clone(r.Values[s.tag])
 	slices.Sort(sorted)
-	woken = max(woken, stats.Percentile(sorted, 100*s.unmoved(r)))
+	woken = max(woken, stats.Percentile(sorted, 100*s.undelayedRank(r)))
 	return min(woken, stats.Percentile(sorted, 100*min(s.p, 1-share)))
 }
 
-// gain returns the factor by which a throughput may be higher without the disturbance. Requests would end sooner, and a share of those that missed an
+// throughputGain returns the factor by which a throughput may be higher without the disturbance. Requests would end sooner, and a share of those that missed an
 // objective might have met it.
-func (s *statistic) gain(r *Run) float64 {
+func (s *statistic) throughputGain(r *Run) float64 {
 	mean := statistic{tag: "request_latency"}
 	value := stats.Mean(r.Values[mean.tag])
-	factor := value / mean.calmest(r, value)
-	if kept := stats.Mean(r.Kept); s.tag == "goodput" && kept > 0 {
+	factor := value / mean.undisturbedValue(r, value)
+	if kept := stats.Mean(r.MetObjectives); s.tag == "goodput" && kept > 0 {
 		factor *= min(1, kept+r.tail()) / kept
 	}
 	return factor
 }
 
-// calmer extends the interval of a statistic on the side where the value of an undisturbed run may lie.
-func (s *statistic) calmer(e *Estimate, r *Run) {
+// widenForDisturbance extends the interval of a statistic on the side where the value of an undisturbed run may lie.
+func (s *statistic) widenForDisturbance(e *Estimate, r *Run) {
 	share, plain, added := r.tail(), e.limits, s.added(r)
 	if share <= 0 && r.Wake <= 0 {
 		return
 	}
-	if s.more {
-		factor := s.gain(r)
+	if s.higherIsBetter {
+		factor := s.throughputGain(r)
 		e.limits = func(level float64) (float64, float64) {
 			low, high := plain(level)
 			return low, high * factor
@@ -137,7 +137,7 @@ func (s *statistic) calmer(e *Estimate, r *Run) {
 	}
 	at := func(p float64) Estimate {
 		if s.p == 0 {
-			return Mean(calm(r.Values[s.tag], share))
+			return Mean(capTail(r.Values[s.tag], share))
 		}
 		return Quantile(r.Values[s.tag], p)
 	}
@@ -146,13 +146,13 @@ func (s *statistic) calmer(e *Estimate, r *Run) {
 		cut = at(min(s.p, 1-share))
 	}
 	if added > 0 && s.p > 0 {
-		unmoved = at(s.unmoved(r))
+		unmoved = at(s.undelayedRank(r))
 	}
 	e.limits = func(level float64) (float64, float64) {
 		low, high := plain(level)
 		lowest, _ := cut.limits(level)
 		least, _ := unmoved.limits(level)
-		return min(max(without(low, added), least), lowest), high
+		return min(max(subtractDelay(low, added), least), lowest), high
 	}
 }
 
@@ -168,18 +168,18 @@ func (r *Result) disturbances() {
 	share := func(run *Run) float64 { return run.Disturbed }
 	wake := func(run *Run) float64 { return run.Wake }
 	a, b := mean(r.A, share), mean(r.B, share)
-	if r.unlike = math.Abs(touched(a)-touched(b)) > unlike; max(a, b) > muchDisturbed {
+	if r.unequalDisturbance = math.Abs(delayedShare(a)-delayedShare(b)) > maxDelayDifference; max(a, b) > noteDisturbedShare {
 		r.Notes = append(r.Notes, fmt.Sprintf("processes on the client machine waited for a CPU %.0f %% of the time in A and %.0f %% in B, because of other programs or a hypervisor: "+
 			"the intervals include the possible effect on the slowest requests", 100*a, 100*b))
 	}
-	if a, b := mean(r.A, wake), mean(r.B, wake); max(a, b) > muchWaking {
+	if a, b := mean(r.A, wake), mean(r.B, wake); max(a, b) > noteWakeDelay {
 		r.Notes = append(r.Notes, fmt.Sprintf("the client machine woke processes %.2g ms late on average in A and %.2g ms in B; the intervals include the possible effect on every request", a, b))
 	}
 }
 
-// several returns the difference of several runs per side (Several) with the values a and b. Each end of the interval assumes that the machine and
+// differenceOfRuns returns the difference of several runs per side (Several) with the values a and b. Each end of the interval assumes that the machine and
 // the uncertain timestamps of a side had their maximum effect. The p-value is that of the end nearest to 0.
-func (s *statistic) several(sideA, sideB []Run, a, b []float64) (Difference, float64) {
+func (s *statistic) differenceOfRuns(sideA, sideB []Run, a, b []float64) (Difference, float64) {
 	plain := s.tag == "error_rate"
 	d, _ := Several(a, b, plain)
 	leastA, mostA := s.ends(sideA, a)

@@ -28,7 +28,7 @@ func beset(seed uint64, p pauses, slower float64) Run {
 	v := map[string][]float64{}
 	for range 1700 {
 		ttft := slower * (14 + 12*r.Float64())
-		for range instants {
+		for range instantsPerRequest {
 			ttft += p.wait(r)
 		}
 		v["time_to_first_token"] = append(v["time_to_first_token"], ttft)
@@ -105,15 +105,15 @@ func TestDisturbed(t *testing.T) {
 		{10, 50, "http://10.0.0.1:8000", 0.1}, // the kernel stamps what comes from there, whoever waits for a processor
 		{10, 50, "https://example.org", 0.1},
 	} {
-		if got := disturbed(c.steal, c.pressure, strings.Fields(c.urls)); math.Abs(got-c.want) > 1e-12 {
+		if got := disturbedShare(c.steal, c.pressure, strings.Fields(c.urls)); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%+v: %g", c, got)
 		}
 	}
 	y := []float64{5, 1, 4, 2, 3}
-	if got := calm(y, 0.25); !slices.Equal(got, []float64{4, 1, 4, 2, 3}) {
+	if got := capTail(y, 0.25); !slices.Equal(got, []float64{4, 1, 4, 2, 3}) {
 		t.Errorf("%v", got)
 	}
-	if got := calm(y, 0); !slices.Equal(got, y) {
+	if got := capTail(y, 0); !slices.Equal(got, y) {
 		t.Errorf("%v", got)
 	}
 }
@@ -137,11 +137,11 @@ func TestDisturbedIntervals(t *testing.T) {
 		lowA, highA := a.Limits(.95)
 		lowB, highB := b.Limits(.95)
 		value, _ := s.value(&beset)
-		best := s.calmest(&beset, value)
+		best := s.undisturbedValue(&beset, value)
 		switch {
-		case s.more && !(lowA == lowB && highA < highB && best > value):
+		case s.higherIsBetter && !(lowA == lowB && highA < highB && best > value):
 			t.Errorf("%s %s: %g to %g, with the disturbance %g to %g, %g of %g", s.tag, s.stat, lowA, highA, lowB, highB, best, value)
-		case !s.more && !(highA == highB && lowB <= lowA && best <= value):
+		case !s.higherIsBetter && !(highA == highB && lowB <= lowA && best <= value):
 			t.Errorf("%s %s: %g to %g, with the disturbance %g to %g, %g of %g", s.tag, s.stat, lowA, highA, lowB, highB, best, value)
 		case s.p == .99 && !(lowB < lowA && best < value), s.p == .5 && !(lowB < lowA && lowB > lowA-s.added(&beset)):
 			t.Errorf("%s %s: %g and %g", s.tag, s.stat, lowA, lowB)
@@ -168,8 +168,8 @@ func TestWhatIsSaidOfMachines(t *testing.T) {
 		{Run{Disturbed: share + 0.001}, Run{}, 1, true},
 	} {
 		r := Result{A: []Run{c.a}, B: []Run{c.b}}
-		if r.disturbances(); len(r.Notes) != c.notes || r.unlike != c.unlike {
-			t.Errorf("%g and %g of the time, %g and %g ms: unlike %v, %q", c.a.Disturbed, c.b.Disturbed, c.a.Wake, c.b.Wake, r.unlike, r.Notes)
+		if r.disturbances(); len(r.Notes) != c.notes || r.unequalDisturbance != c.unlike {
+			t.Errorf("%g and %g of the time, %g and %g ms: unlike %v, %q", c.a.Disturbed, c.b.Disturbed, c.a.Wake, c.b.Wake, r.unequalDisturbance, r.Notes)
 		}
 	}
 }
@@ -200,10 +200,10 @@ func TestAdded(t *testing.T) {
 			t.Errorf("%s: %g, want %g", tag, got, want)
 		}
 	}
-	if got := without(20, 1); got != 19 {
+	if got := subtractDelay(20, 1); got != 19 {
 		t.Error(got)
 	}
-	if got := without(1, 5); !(got > 0) || got > 0.01 {
+	if got := subtractDelay(1, 5); !(got > 0) || got > 0.01 {
 		t.Errorf("%g is not finite as a logarithm, or much", got)
 	}
 }

@@ -71,7 +71,7 @@ func TestFewTestedPairs(t *testing.T) {
 	if l := lineOf(t, r, "request_latency", "mean"); l.Outcome != Worse || !strings.Contains(l.Reason, "each of the 6 pairs") || l.PHolm < 0.05 {
 		t.Errorf("%s, p %v", l.Sentence(0.95), l.PHolm)
 	}
-	if r.Untold() && r.Outcome != Worse {
+	if r.Undecided() && r.Outcome != Worse {
 		t.Errorf("in all %s", r.Outcome)
 	}
 }
@@ -124,7 +124,7 @@ func TestLoneLevel(t *testing.T) {
 		pairs, lines int
 		want         float64
 	}{{3, 20, 0.99}, {4, 20, 0.98}, {5, 16, 0.95}, {12, 16, 0.95}, {3, 1, 0.95}} {
-		if got := usual.loneLevel(c.pairs, c.lines); math.Abs(got-c.want) > 1e-12 {
+		if got := usual.singlePairLevel(c.pairs, c.lines); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("%d pairs, %d lines: %v, want %v", c.pairs, c.lines, got, c.want)
 		}
 	}

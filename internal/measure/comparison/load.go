@@ -76,9 +76,9 @@ var lengths = []string{"input_sequence_length", "output_sequence_length"}
 
 // request is the part of a line that is read.
 type request struct {
-	start, end int64
-	values     [5]float64 // metrics of timed, then lengths; NaN if missing
-	kept       float64
+	start, end    int64
+	values        [5]float64 // metrics of timed, then lengths; NaN if missing
+	metObjectives float64
 }
 
 // readRequest reads a line. skip means that the line does not count at all.
@@ -98,7 +98,7 @@ func readRequest(v *fastjson.Value) (q request, failed, skip bool) {
 	for i, tag := range lengths {
 		q.values[len(timed)+i] = figureOf(m, tag)
 	}
-	q.kept = figureOf(m, "good_request_count")
+	q.metObjectives = figureOf(m, "good_request_count")
 	return q, false, false
 }
 
@@ -143,12 +143,12 @@ func load(path string, skip float64) (*Run, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	run := &Run{Path: filepath.Dir(path), Values: map[string][]float64{}, Skip: skip}
-	run.take(good, failed)
-	return run, run.about()
+	run.store(good, failed)
+	return run, run.readSummary()
 }
 
-// take sorts the requests of a run and stores their values.
-func (r *Run) take(good []request, failed []int64) {
+// store sorts the requests of a run and stores their values.
+func (r *Run) store(good []request, failed []int64) {
 	slices.SortStableFunc(good, func(a, b request) int { return cmp.Compare(a.start, b.start) })
 	if len(good) == 0 {
 		if r.Failed = len(failed); r.Failed > 0 {
@@ -174,8 +174,8 @@ func (r *Run) take(good []request, failed []int64) {
 			tokens = 0
 		}
 		r.Output = append(r.Output, tokens)
-		if !math.IsNaN(q.kept) {
-			r.Kept = append(r.Kept, q.kept)
+		if !math.IsNaN(q.metObjectives) {
+			r.MetObjectives = append(r.MetObjectives, q.metObjectives)
 		}
 		if r.Starts = float64(q.start-first) / 1e9; r.Starts < r.Skip {
 			continue
@@ -190,14 +190,14 @@ func (r *Run) take(good []request, failed []int64) {
 	if !counted {
 		r.Output = nil
 	}
-	if len(r.Kept) != len(good) {
-		r.Kept = nil
+	if len(r.MetObjectives) != len(good) {
+		r.MetObjectives = nil
 	}
 	r.Seconds = float64(last-first)/1e9 - r.Skip
 }
 
-// about reads the summary next to the records. Without a summary, everything in it is unknown.
-func (r *Run) about() error {
+// readSummary reads the summary next to the records. Without a summary, everything in it is unknown.
+func (r *Run) readSummary() error {
 	text, err := boundedfile.ReadAll(filepath.Join(r.Path, summaryFile), longest)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -247,8 +247,8 @@ func (r *Run) about() error {
 	if key, bad := jsontext.Overflow(text); bad != "" {
 		return fmt.Errorf("%s: %s: the number %.40s is not a finite 64-bit number; the file is damaged: restore it, or repeat the run", filepath.Join(r.Path, summaryFile), key, bad)
 	}
-	r.Disturbed = disturbed(s.Validity.Steal, s.Validity.Pressure, s.Config.Endpoint.URLs)
-	if shared(s.Config.Endpoint.URLs) {
+	r.Disturbed = disturbedShare(s.Validity.Steal, s.Validity.Pressure, s.Config.Endpoint.URLs)
+	if isLocalServer(s.Config.Endpoint.URLs) {
 		r.Wake, r.Late = s.Validity.Wake, s.Validity.Late/100
 	}
 	r.ID, r.Machine, r.Bounds = s.ID, machineOf(s.Validity.Machine, s.Validity.Cores), s.Validity.Bounds

@@ -10,10 +10,10 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// leastPairs is the minimum number of pairs of a comparison, and fewestTail the minimum number of requests of a block to judge p99.
+// minPairs is the minimum number of pairs of a comparison, and minTailRequests the minimum number of requests of a block to judge p99.
 const (
-	leastPairs = 6
-	fewestTail = 100
+	minPairs        = 6
+	minTailRequests = 100
 )
 
 // exactPairs is the maximum number of pairs for which all combinations of signs are tried. For more, combinations are drawn at random.
@@ -39,9 +39,9 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 		r.A, r.B = append(r.A, a[i]), append(r.B, b[i])
 	}
 	if len(a) == 0 {
-		return nil, fmt.Errorf("no pair is complete; at least %d are needed", leastPairs)
+		return nil, fmt.Errorf("no pair is complete; at least %d are needed", minPairs)
 	}
-	if len(r.A) < leastPairs {
+	if len(r.A) < minPairs {
 		few := &FewPairsError{Valid: len(r.A), All: len(a)}
 		if few.Valid < few.All {
 			few.doubt = commonDoubt(a, b)
@@ -57,7 +57,7 @@ func Pairs(a, b []Run, o Options, seed uint64) (*Result, error) {
 	judge([]*Result{r})
 	r.eachPair(family)
 	r.pairedCaches()
-	r.DriftA, r.DriftB = overBlocks(r.A), overBlocks(r.B)
+	r.DriftA, r.DriftB = driftOverBlocks(r.A), driftOverBlocks(r.B)
 	return r, nil
 }
 
@@ -68,12 +68,12 @@ type FewPairsError struct {
 }
 
 func (e *FewPairsError) Error() string {
-	return fmt.Sprintf("only %d of %d pairs are valid; at least %d are needed%s", e.Valid, e.All, leastPairs, e.doubt)
+	return fmt.Sprintf("only %d of %d pairs are valid; at least %d are needed%s", e.Valid, e.All, minPairs, e.doubt)
 }
 
 // Enough returns how many pairs to ask for: if the same share of them is valid, half as many again as the minimum are.
 func (e *FewPairsError) Enough() int {
-	return (3*leastPairs*e.All + 2*max(e.Valid, 1) - 1) / (2 * max(e.Valid, 1))
+	return (3*minPairs*e.All + 2*max(e.Valid, 1) - 1) / (2 * max(e.Valid, 1))
 }
 
 // commonDoubt returns the most frequent doubt about blocks, with a leading colon; "" if there is none.
@@ -94,8 +94,8 @@ func commonDoubt(a, b []Run) string {
 	return fmt.Sprintf(": in %d of %d blocks %s", count[most], len(a)+len(b), most)
 }
 
-// overBlocks returns the change of the mean latency over the blocks of one side (Theil and Sen), as a fraction.
-func overBlocks(side []Run) float64 {
+// driftOverBlocks returns the change of the mean latency over the blocks of one side (Theil and Sen), as a fraction.
+func driftOverBlocks(side []Run) float64 {
 	var list []float64
 	for i := range side {
 		list = append(list, stats.Mean(side[i].Values["request_latency"]))
@@ -108,7 +108,7 @@ func overBlocks(side []Run) float64 {
 func (r *Result) pairLine(s *statistic, seed uint64) {
 	a, okA := s.all(r.A)
 	b, okB := s.all(r.B)
-	if !okA || !okB || s.more && s.tag != "goodput" && r.A[0].Fixed {
+	if !okA || !okB || s.higherIsBetter && s.tag != "goodput" && r.A[0].Fixed {
 		return
 	}
 	fewest := math.MaxInt
@@ -118,7 +118,7 @@ func (r *Result) pairLine(s *statistic, seed uint64) {
 		}
 	}
 	plain := s.tag == "error_rate"
-	l := Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: stats.Mean(a), B: stats.Mean(b), Margin: r.Options.margin(s), more: s.more}
+	l := Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: stats.Mean(a), B: stats.Mean(b), Margin: r.Options.margin(s), higherIsBetter: s.higherIsBetter}
 	d := make([]float64, len(a))
 	for i := range d {
 		d[i] = b[i] - a[i]
@@ -128,11 +128,11 @@ func (r *Result) pairLine(s *statistic, seed uint64) {
 	}
 	diff := s.paired(r, d, seed, &l)
 	l.fill(&diff, r.Options.Confidence, plain)
-	if s.p == .99 && fewest < fewestTail {
-		l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in a block; a p99 needs %d", fewest, fewestTail)
+	if s.p == .99 && fewest < minTailRequests {
+		l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in a block; a p99 needs %d", fewest, minTailRequests)
 	}
 	if r.Refused != "" {
-		l.Outcome, l.Reason = Cannot, tooFew
+		l.Outcome, l.Reason = Cannot, tooFewPairs
 	}
 	r.Lines = append(r.Lines, l)
 }

@@ -10,23 +10,23 @@ import (
 
 // Run holds the requests of one run.
 type Run struct {
-	Path     string
-	Values   map[string][]float64 // values of good requests in the order of their starts, by metric tag, in the display unit
-	Ends     []float64            // ends of good requests in any order, in s from the first start
-	Output   []float64            // output tokens of each request, in the order of Ends; empty: not counted
-	Kept     []float64            // 1 if the request met the objectives, in the order of Ends; empty: no objectives
-	Failed   int
-	Starts   float64         // last start, in s from the first
-	Skip     float64         // skipped time at the start, s
-	Seconds  float64         // from the first start to the last end, s
-	Tokens   float64         // output tokens of all requests
-	Fixed    bool            // the load is a fixed rate, which determines the throughputs
-	Settings []Setting       // the settings that define the work
-	Doubt    string          // why the run must not be judged; empty if it may be
-	Wall     int64           // first start, Unix ns
-	ID       string          // benchmark id; "": unknown
-	Machine  string          // the client's machine, from the summary; "": unknown
-	Cache    metric.CacheUse // the server's reported use of its prefix cache
+	Path          string
+	Values        map[string][]float64 // values of good requests in the order of their starts, by metric tag, in the display unit
+	Ends          []float64            // ends of good requests in any order, in s from the first start
+	Output        []float64            // output tokens of each request, in the order of Ends; empty: not counted
+	MetObjectives []float64            // 1 if the request met the objectives, in the order of Ends; empty: no objectives
+	Failed        int
+	Starts        float64         // last start, in s from the first
+	Skip          float64         // skipped time at the start, s
+	Seconds       float64         // from the first start to the last end, s
+	Tokens        float64         // output tokens of all requests
+	Fixed         bool            // the load is a fixed rate, which determines the throughputs
+	Settings      []Setting       // the settings that define the work
+	Doubt         string          // why the run must not be judged; empty if it may be
+	Wall          int64           // first start, Unix ns
+	ID            string          // benchmark id; "": unknown
+	Machine       string          // the client's machine, from the summary; "": unknown
+	Cache         metric.CacheUse // the server's reported use of its prefix cache
 	// Bounds are the limits of the inexact statistics. Stated are the statistics in the summary. Both are in display units.
 	Bounds metric.Bounds
 	Stated map[string]map[metric.Stat]float64
@@ -60,11 +60,11 @@ func (r *Run) requests() int { return len(r.Values["request_latency"]) }
 
 // statistic is a statistic that can be compared.
 type statistic struct {
-	tag, stat string
-	unit      string
-	p         float64 // quantile level; 0: the mean
-	more      bool    // higher values are better
-	wide      bool    // the margin is doubled
+	tag, stat      string
+	unit           string
+	p              float64 // quantile level; 0: the mean
+	higherIsBetter bool    // higher values are better
+	wide           bool    // the margin is doubled
 }
 
 // Known metrics of single requests and their statistics; rates; the share of errors comes last.
@@ -125,20 +125,20 @@ func (s *statistic) rate(r *Run) (Estimate, bool) {
 	case "output_token_throughput":
 		weights = r.Output
 	case "goodput":
-		weights = r.Kept
+		weights = r.MetObjectives
 	}
 	if len(r.Ends) == 0 || r.Starts <= r.Skip || s.tag != "request_throughput" && len(weights) == 0 {
 		return Estimate{}, false
 	}
 	e := Rate(r.Ends, weights, r.Skip, r.Starts)
-	s.toTheEnd(&e, r, weights)
+	s.rateToEnd(&e, r, weights)
 	return e, e.Value > 0
 }
 
-// toTheEnd converts the rate up to the last start to the report's rate up to the last end. After the last start nothing is sent, so that time is not
+// rateToEnd converts the rate up to the last start to the report's rate up to the last end. After the last start nothing is sent, so that time is not
 // a sample of the rate. The duration of the last requests is random. The interval therefore allows for an end phase between the median latency and
 // p99.
-func (s *statistic) toTheEnd(e *Estimate, r *Run, weights []float64) {
+func (s *statistic) rateToEnd(e *Estimate, r *Run, weights []float64) {
 	sum := 0.0
 	end := slices.Max(r.Ends)
 	for i, at := range r.Ends {
@@ -174,14 +174,14 @@ func (s *statistic) toTheEnd(e *Estimate, r *Run, weights []float64) {
 func (s *statistic) estimate(r *Run) Estimate {
 	var e Estimate
 	switch {
-	case s.more:
+	case s.higherIsBetter:
 		e, _ = s.rate(r)
 	case s.p == 0:
 		e = Mean(r.Values[s.tag])
 	default:
 		e = Quantile(r.Values[s.tag], s.p)
 	}
-	s.calmer(&e, r)
+	s.widenForDisturbance(&e, r)
 	s.widen(&e, r)
 	return e
 }

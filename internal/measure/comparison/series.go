@@ -34,7 +34,7 @@ func cellsOf(path string) directories {
 		return nil
 	}
 	cells := directories{}
-	for _, cell := range below(path) {
+	for _, cell := range subdirectories(path) {
 		if dir := filepath.Join(path, cell); hasRecords(dir) {
 			cells[cell] = append(cells[cell], dir)
 		} else {
@@ -44,8 +44,8 @@ func cellsOf(path string) directories {
 			delete(cells, cell)
 		}
 	}
-	for _, trial := range below(filepath.Join(path, "profile_runs")) {
-		for _, cell := range below(filepath.Join(path, "profile_runs", trial)) {
+	for _, trial := range subdirectories(filepath.Join(path, "profile_runs")) {
+		for _, cell := range subdirectories(filepath.Join(path, "profile_runs", trial)) {
 			if dir := filepath.Join(path, "profile_runs", trial, cell); hasRecords(dir) {
 				cells[cell] = append(cells[cell], dir)
 			}
@@ -57,8 +57,8 @@ func cellsOf(path string) directories {
 	return cells
 }
 
-// below returns the sorted names of the subdirectories; none if the directory cannot be read.
-func below(path string) (names []string) {
+// subdirectories returns the sorted names of the subdirectories; none if the directory cannot be read.
+func subdirectories(path string) (names []string) {
 	list, err := os.ReadDir(path)
 	if err != nil {
 		return nil
@@ -78,7 +78,7 @@ func hasRecords(dir string) bool {
 
 // repetitions returns the directories of the repetitions of a run.
 func repetitions(path string) (list []string) {
-	for _, name := range below(filepath.Join(path, "profile_runs")) {
+	for _, name := range subdirectories(filepath.Join(path, "profile_runs")) {
 		if dir := filepath.Join(path, "profile_runs", name); hasRecords(dir) {
 			list = append(list, dir)
 		}
@@ -99,7 +99,7 @@ func (d directories) names() []string {
 // byFigures compares names as a reader would: runs of digits by their value.
 func byFigures(a, b string) int {
 	for a != "" && b != "" {
-		x, y := leading(a), leading(b)
+		x, y := digitsOrText(a), digitsOrText(b)
 		if c := compareParts(x, y); c != 0 {
 			return c
 		}
@@ -108,8 +108,8 @@ func byFigures(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// leading returns the digits at the start of a text; if there are none, the text before the first digit.
-func leading(s string) string {
+// digitsOrText returns the digits at the start of a text; if there are none, the text before the first digit.
+func digitsOrText(s string) string {
 	digits := isDigit(s[0])
 	for i := range len(s) {
 		if isDigit(s[i]) != digits {
@@ -195,13 +195,13 @@ func CompareSeries(a, b []string, skip float64, o Options) (*Series, error) {
 		if err != nil {
 			return nil, err
 		}
-		if cell.Result, err = compared(a, b, o); err != nil {
+		if cell.Result, err = compareWithoutJudging(a, b, o); err != nil {
 			cell.Refused, cell.Result = err.Error(), &Result{Options: o, Outcome: Cannot, A: a, B: b}
 			refused++
 		} else {
 			results = append(results, cell.Result)
 		}
-		cell.slim()
+		cell.dropValues()
 		s.Cells = append(s.Cells, cell)
 	}
 	switch len(s.Cells) {
@@ -232,13 +232,13 @@ func loadCell(dirs []string, skip float64) (list []Run, err error) {
 	return list, nil
 }
 
-// slim drops the values of requests except for their number, because a series may have hundreds of cells.
-func (r *Result) slim() {
+// dropValues drops the values of requests except for their number, because a series may have hundreds of cells.
+func (r *Result) dropValues() {
 	for _, side := range [][]Run{r.A, r.B} {
 		for i := range side {
 			run := &side[i]
 			run.Values = map[string][]float64{"request_latency": run.Values["request_latency"]}
-			run.Ends, run.Output, run.Kept = nil, nil, nil
+			run.Ends, run.Output, run.MetObjectives = nil, nil, nil
 		}
 	}
 	r.drifts = nil
@@ -274,8 +274,8 @@ func (s *Series) Sentence() string {
 	return fmt.Sprintf("%d cells, %s", len(s.Cells), strings.Join(parts, ", "))
 }
 
-// Judged returns the comparison of the first cell that was not refused. There must be one.
-func (s *Series) Judged() *Result {
+// FirstJudged returns the comparison of the first cell that was not refused. There must be one.
+func (s *Series) FirstJudged() *Result {
 	i := slices.IndexFunc(s.Cells, func(c Cell) bool { return c.Refused == "" })
 	return s.Cells[i].Result
 }

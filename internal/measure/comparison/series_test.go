@@ -61,7 +61,7 @@ func TestSeries(t *testing.T) {
 	if want := []string{"concurrency_2 one run each same", "concurrency_4  cannot tell", "concurrency_16 runs worse"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if !slices.Equal(s.OnlyA, []string{"concurrency_64"}) || s.OnlyB != nil || s.Outcome != Worse || !strings.Contains(s.Cells[1].Refused, "the client was the limit") || s.Judged() != s.Cells[0].Result {
+	if !slices.Equal(s.OnlyA, []string{"concurrency_64"}) || s.OnlyB != nil || s.Outcome != Worse || !strings.Contains(s.Cells[1].Refused, "the client was the limit") || s.FirstJudged() != s.Cells[0].Result {
 		t.Errorf("%+v", s)
 	}
 	if got, want := s.Sentence(), "3 cells, 1 worse, 1 cannot tell, 1 same"; got != want {

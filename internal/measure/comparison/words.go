@@ -80,7 +80,7 @@ var short = map[string]string{
 
 // brief returns the name of a line in a narrow table.
 func (l *Line) brief() string {
-	if l.more || l.Tag == "error_rate" {
+	if l.higherIsBetter || l.Tag == "error_rate" {
 		return short[l.Tag]
 	}
 	return short[l.Tag] + " " + l.Stat
@@ -135,10 +135,10 @@ func (r *Result) table(narrow bool) (string, error) {
 	return out.String(), nil
 }
 
-// apart is a time after which the state of a machine may have changed.
-const apart = 2 * time.Minute
+// machineChangeTime is a time after which the state of a machine may have changed.
+const machineChangeTime = 2 * time.Minute
 
-const tookNoTurns = "%s ended before %s began, so a change of the machine over time looks like a difference. To avoid this, use aiperf ab"
+const noTurnsNote = "%s ended before %s began, so a change of the machine over time looks like a difference. To avoid this, use aiperf ab"
 
 // order adds a note if all runs of one side ended before those of the other began.
 func (r *Result) order() {
@@ -151,14 +151,14 @@ func (r *Result) order() {
 	}
 	a0, a1 := span(r.A)
 	b0, b1 := span(r.B)
-	if max(a1, b1)-min(a0, b0) < int64(apart) {
+	if max(a1, b1)-min(a0, b0) < int64(machineChangeTime) {
 		return
 	}
 	switch {
 	case a1 <= b0:
-		r.Notes = append(r.Notes, fmt.Sprintf(tookNoTurns, "A", "B"))
+		r.Notes = append(r.Notes, fmt.Sprintf(noTurnsNote, "A", "B"))
 	case b1 <= a0:
-		r.Notes = append(r.Notes, fmt.Sprintf(tookNoTurns, "B", "A"))
+		r.Notes = append(r.Notes, fmt.Sprintf(noTurnsNote, "B", "A"))
 	}
 }
 

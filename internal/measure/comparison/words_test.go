@@ -39,7 +39,7 @@ func TestWords(t *testing.T) {
 func TestNarrowTable(t *testing.T) {
 	r := &Result{Options: Options{Confidence: .95}}
 	for _, s := range allStatistics() {
-		r.Lines = append(r.Lines, Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: 1234, B: .15, Difference: -.123, Low: -.3, High: 1.876, more: s.more, Outcome: Cannot})
+		r.Lines = append(r.Lines, Line{Tag: s.tag, Stat: s.stat, Unit: s.unit, A: 1234, B: .15, Difference: -.123, Low: -.3, High: 1.876, higherIsBetter: s.higherIsBetter, Outcome: Cannot})
 	}
 	r.Lines[len(r.Lines)-1].A = 0.0123 // a share
 	for _, width := range []int{0, 80, 200} {

@@ -25,5 +25,5 @@ func (e *ClientStats) reanchorNote() string {
 	if e.Reanchors == 0 || e.gaveUp() {
 		return ""
 	}
-	return fmt.Sprintf("The client fell behind its schedule %s and skipped %s of it: %.2g %%.", times(int64(e.Reanchors)), shown(e.ReanchorLost), 100*e.GivenUp())
+	return fmt.Sprintf("The client fell behind its schedule %s and skipped %s of it: %.2g %%.", times(int64(e.Reanchors)), formatDuration(e.ReanchorLost), 100*e.GivenUp())
 }

@@ -14,8 +14,8 @@ type AdaptiveResult struct {
 	Variable string   // the changed variable: concurrency, prefill_concurrency, request_rate, users
 	Levels   []string // conditions of the service level, in words; times in ms
 	Windows  []AdaptiveWindow
-	Kept     float64 // the last value that met the level; NaN = none
-	Broke    float64 // the first value that violated it; NaN = none
+	LastGood float64 // the last value that met the level; NaN = none
+	FirstBad float64 // the first value that violated it; NaN = none
 	Why      string  // why the phase ended, as in the files (artifacts, adaptive_scale_summary.json); "" = it did not end
 }
 
@@ -36,8 +36,8 @@ func (s *AdaptiveResult) Load(v float64) string { return strconv.FormatFloat(v, 
 // Name returns the name of the variable in words.
 func (s *AdaptiveResult) Name() string { return strings.ReplaceAll(s.Variable, "_", " ") }
 
-// Then describes the step after a window.
-func (s *AdaptiveResult) Then(i int) string {
+// NextStep describes the step after a window.
+func (s *AdaptiveResult) NextStep(i int) string {
 	w := &s.Windows[i]
 	switch {
 	case i == len(s.Windows)-1 && s.Why != "":
@@ -54,19 +54,19 @@ func (s *AdaptiveResult) Then(i int) string {
 func (s *AdaptiveResult) Answer() string {
 	value := func(v float64) string { return s.Name() + " " + s.Load(v) }
 	kept, broke := "no value has met the service level", ""
-	if !math.IsNaN(s.Kept) {
-		kept = value(s.Kept) + " met the service level in its last window"
+	if !math.IsNaN(s.LastGood) {
+		kept = value(s.LastGood) + " met the service level in its last window"
 	}
-	if !math.IsNaN(s.Broke) {
-		broke = "; " + s.Load(s.Broke) + " broke it"
+	if !math.IsNaN(s.FirstBad) {
+		broke = "; " + s.Load(s.FirstBad) + " broke it"
 	}
 	switch s.Why {
 	case "sustain_duration_completed":
-		return "The limit: " + value(s.Kept) + " met the service level until the end of the hold time" + broke + "."
+		return "The limit: " + value(s.LastGood) + " met the service level until the end of the hold time" + broke + "."
 	case "max_control_value_reached_without_saturation":
-		return "The limit was not reached: " + value(s.Kept) + ", the highest allowed value, meets the service level."
+		return "The limit was not reached: " + value(s.LastGood) + ", the highest allowed value, meets the service level."
 	case "no_sustainable_concurrency_found":
-		return "No value meets the service level: " + value(s.Broke) + ", the lowest value, already misses it."
+		return "No value meets the service level: " + value(s.FirstBad) + ", the lowest value, already misses it."
 	case "sustain_failed_sla_unrecoverable", "sustain_failed_after_recovery":
 		return "No stable limit: the service level was missed again while " + s.Name() + " was held" + broke + "."
 	case "":

@@ -23,7 +23,7 @@ func TestSoughtAnswer(t *testing.T) {
 		{"phase_cancelled", none, none, "The phase ended before the search: no value has met the service level."},
 		{"", none, none, "The search did not finish: no value"},
 	} {
-		s := AdaptiveResult{Variable: "concurrency", Kept: c.kept, Broke: c.broke, Why: c.why}
+		s := AdaptiveResult{Variable: "concurrency", LastGood: c.kept, FirstBad: c.broke, Why: c.why}
 		if got := s.Answer(); !strings.HasPrefix(got, c.want) || strings.Contains(got, "NaN") {
 			t.Errorf("%s: %q, want %q", c.why, got, c.want)
 		}

@@ -26,7 +26,7 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	v := &Validity{ClientStats: e, Verdict: VerdictValid}
 	if run != nil {
 		v.Certain, v.Bounds = run.Certain, run.Bounds
-		v.doubtful, v.judged = run.doubtful(), len(run.judged())
+		v.doubtful, v.judgedCount = run.doubtful(), len(run.judgedEstimates())
 	}
 	client := e.clientFaults()
 	switch {
@@ -46,7 +46,7 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 		v.Reason = e.allWell(run.precision())
 	}
 	if len(v.doubtful) > 0 {
-		v.doubt(e.doubtClause(v.doubtful, v.judged))
+		v.doubt(e.doubtClause(v.doubtful, v.judgedCount))
 	}
 	v.warm()
 	v.Reason = spell.Text(v.Reason)
@@ -71,9 +71,9 @@ func (e *ClientStats) clientFaults() []string {
 	return out
 }
 
-// Hindered reports whether the client was the bottleneck for a reason other than pauses of its machine. Such reasons are CPU load, missing ports or
+// IsBottleneck reports whether the client was the bottleneck for a reason other than pauses of its machine. Such reasons are CPU load, missing ports or
 // files, and requests that were sent late although the client never skipped a part of the schedule.
-func (e *ClientStats) Hindered() bool {
+func (e *ClientStats) IsBottleneck() bool {
 	return len(e.clientFaults()) > 0 || e.unfilled() || e.Reanchors == 0 && e.late()
 }
 
@@ -110,9 +110,9 @@ func (e *ClientStats) doubtClause(list []estimate, judged int) string {
 func (e *ClientStats) lateReads() string {
 	switch {
 	case e.Stalls > 0 && e.StallLongest > longPause:
-		return fmt.Sprintf(" because it was stopped %s (longest %s)", times(e.Stalls), shown(e.StallLongest))
+		return fmt.Sprintf(" because it was stopped %s (longest %s)", times(e.Stalls), formatDuration(e.StallLongest))
 	case e.ThreadWait > 0:
-		return fmt.Sprintf(" because it waited for a free CPU (%s in all, %.0f %% of the time it wanted to run)", shown(e.ThreadWait), 100*e.waitShare())
+		return fmt.Sprintf(" because it waited for a free CPU (%s in all, %.0f %% of the time it wanted to run)", formatDuration(e.ThreadWait), 100*e.waitShare())
 	}
 	return ""
 }
@@ -129,7 +129,7 @@ func (e *ClientStats) waitShare() float64 {
 func (e *ClientStats) shortfall() (Verdict, string) {
 	sent := fmt.Sprintf("%.1f %% of the schedule was sent (%s of %s requests, %s of %s requests/s)",
 		100*e.sentShare(), terminal.Count(e.Sent), terminal.Count(int64(math.Round(e.Drawn))), figure(e.AchievedRate(), 4), figure(e.DrawnRate(), 4))
-	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.Rest, e.Lost.Prefill, e.Lost.NoTurn)
+	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.InDelay, e.Lost.Prefill, e.Lost.NoTurn)
 	switch {
 	case most == 0 && e.LateAnswers > 0:
 		return VerdictServerLimited, fmt.Sprintf("%s: %s came due before the server had answered the turn before.", sent, terminal.Plural(e.LateAnswers, "turn"))
@@ -141,7 +141,7 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 		return VerdictServerLimited, sent + ": the server answered too slowly, and " + e.capClause() + "."
 	case e.Lost.Prefill == most:
 		return VerdictRateNotReached, fmt.Sprintf("%s: the limit of requests in prefill was reached for %.1f %% of the sending time.", sent, 100*e.PrefillShare)
-	case e.Lost.Rest == most:
+	case e.Lost.InDelay == most:
 		return VerdictRateNotReached, fmt.Sprintf("%s: the concurrency limit was reached for %.1f %% of the sending time, by sessions that waited in their own delays.", sent, 100*e.CapShare)
 	}
 	return VerdictRateNotReached, sent + ": every session had been started, and none had a turn to send."
@@ -154,10 +154,10 @@ func (e *ClientStats) sentShare() float64 { return float64(e.Sent) / e.Drawn }
 func (e *ClientStats) behindClause() string {
 	var parts []string
 	if e.Reanchors > 0 {
-		parts = append(parts, fmt.Sprintf("its schedule restarted %s and lost %s", times(int64(e.Reanchors)), shown(e.ReanchorLost)))
+		parts = append(parts, fmt.Sprintf("its schedule restarted %s and lost %s", times(int64(e.Reanchors)), formatDuration(e.ReanchorLost)))
 	}
 	if e.Stalls > 0 {
-		parts = append(parts, fmt.Sprintf("it was paused %s, longest %s", times(e.Stalls), shown(e.StallLongest)))
+		parts = append(parts, fmt.Sprintf("it was paused %s, longest %s", times(e.Stalls), formatDuration(e.StallLongest)))
 	}
 	if len(parts) == 0 {
 		return "at the end of the sending"
@@ -182,14 +182,14 @@ func (e *ClientStats) lateReason() string {
 	if e.gaveUp() {
 		return fmt.Sprintf("The client fell behind its schedule: %s.", e.behindClause())
 	}
-	return fmt.Sprintf("Requests that waited only for the client left %s late at p99 (allowed: %s).", shown(e.OwnLagP99), shown(e.lagLimit()))
+	return fmt.Sprintf("Requests that waited only for the client left %s late at p99 (allowed: %s).", formatDuration(e.OwnLagP99), formatDuration(e.lagLimit()))
 }
 
 // allWell returns the reason of a valid verdict. precision is the accuracy of the latencies, as a share.
 func (e *ClientStats) allWell(precision float64) string {
 	text := "The client had spare capacity."
 	if e.OpenLoop {
-		text = fmt.Sprintf("The schedule was kept (p99 %s late) and the client had spare capacity.", shown(e.OwnLagP99))
+		text = fmt.Sprintf("The schedule was kept (p99 %s late) and the client had spare capacity.", formatDuration(e.OwnLagP99))
 	}
 	if e.lumpy() {
 		return text + " " + e.lumpReason()
@@ -221,8 +221,8 @@ func times(n int64) string {
 	return terminal.Count(n) + " times"
 }
 
-// shown formats a duration with at most three digits.
-func shown(d time.Duration) string {
+// formatDuration formats a duration with at most three digits.
+func formatDuration(d time.Duration) string {
 	switch {
 	case d >= time.Second:
 		return terminal.Exact(d.Seconds()) + " s"
@@ -232,12 +232,12 @@ func shown(d time.Duration) string {
 	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
 }
 
-// mostWhole limits the numbers that are written without an exponent.
-const mostWhole = 1e15
+// maxPlainNumber limits the numbers that are written without an exponent.
+const maxPlainNumber = 1e15
 
 // figure formats a number with at most as many significant digits as given. From 1,000 on it is a whole number with thousands separators.
 func figure(v float64, digits int) string {
-	if size := math.Abs(v); size >= 999.5 && size < mostWhole {
+	if size := math.Abs(v); size >= 999.5 && size < maxPlainNumber {
 		return terminal.Thousands(strconv.FormatFloat(v, 'f', 0, 64))
 	}
 	return strconv.FormatFloat(v, 'g', digits, 64)

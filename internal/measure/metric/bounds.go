@@ -102,9 +102,9 @@ func (s *Stat) UnmarshalText(text []byte) error {
 
 // estimate is one statistic with its range.
 type estimate struct {
-	tag    string
-	stat   Stat
-	stated float64
+	tag   string
+	stat  Stat
+	value float64
 	Range
 }
 
@@ -114,8 +114,8 @@ var (
 	judgedStats = []Stat{Avg, P50, P90, P99}
 )
 
-// judged returns the statistics that determine whether the run is certain.
-func (s *Summary) judged() (list []estimate) {
+// judgedEstimates returns the statistics that determine whether the run is certain.
+func (s *Summary) judgedEstimates() (list []estimate) {
 	if s == nil {
 		return nil
 	}
@@ -132,15 +132,15 @@ func (s *Summary) judged() (list []estimate) {
 
 // doubtful returns the judged statistics that are not certain.
 func (s *Summary) doubtful() []estimate {
-	return slices.DeleteFunc(s.judged(), func(e estimate) bool { return s.Bounds.Certain(e.tag, e.stat, e.stated) })
+	return slices.DeleteFunc(s.judgedEstimates(), func(e estimate) bool { return s.Bounds.Certain(e.tag, e.stat, e.value) })
 }
 
 // precision returns the accuracy of the judged statistics: the widest range as a share of its value. It ignores ranges below the error of the
 // timestamps.
 func (s *Summary) precision() (share float64) {
-	for _, e := range s.judged() {
-		if w := e.Width(); w > certainTime && e.stated > 0 {
-			share = max(share, w/e.stated)
+	for _, e := range s.judgedEstimates() {
+		if w := e.Width(); w > certainTime && e.value > 0 {
+			share = max(share, w/e.value)
 		}
 	}
 	return share

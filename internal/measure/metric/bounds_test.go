@@ -81,7 +81,7 @@ func drawLate(t *rapid.T, set *Selection) (stamped, really *Row) {
 
 func checkBounds(t *rapid.T, s, want *Summary, other map[string]bool) {
 	for _, r := range s.Results {
-		if r.Kind == Sweep || other[r.Tag] || other[r.of] {
+		if r.Kind == Sweep || other[r.Tag] || other[r.base] {
 			continue
 		}
 		truth, ok := want.Get(r.Tag)

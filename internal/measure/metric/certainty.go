@@ -48,7 +48,7 @@ func (f *requestFacts) doubt() (d requestUncertainty) {
 	if f.rec.Trace != nil {
 		d.send = float64(f.rec.Trace.SendUncertainNs)
 	}
-	d.firstWrong = wrong(d.first+d.send, f.ttft())
+	d.firstWrong = exceedsCertainty(d.first+d.send, f.ttft())
 	for i := range c {
 		switch {
 		case messageOf(f.rec, &c[i]).Clock == record.PacketClock:
@@ -61,12 +61,12 @@ func (f *requestFacts) doubt() (d requestUncertainty) {
 		}
 		by := max(uncertain(i-1), uncertain(i))
 		d.gap = max(d.gap, by)
-		d.gapWrong = d.gapWrong || wrong(by, float64(c[i].At-c[i-1].At))
+		d.gapWrong = d.gapWrong || exceedsCertainty(by, float64(c[i].At-c[i-1].At))
 	}
 	return d
 }
 
-func wrong(by, of float64) bool { return by > certainWithin && by > certainShare*of }
+func exceedsCertainty(by, of float64) bool { return by > certainWithin && by > certainShare*of }
 
 // noGaps marks rows without measured gaps.
 const noGaps = 4

@@ -34,7 +34,7 @@ func (s *Selection) objectives(text string) ([]Objective, error) {
 		m, known := Lookup(tag)
 		switch {
 		case !known:
-			return nil, fmt.Errorf("%s: there is no metric %q%s; metrics of a request here are %s", where, tag, s.meant(tag), strings.Join(s.choices(), ", "))
+			return nil, fmt.Errorf("%s: there is no metric %q%s; metrics of a request here are %s", where, tag, s.suggestion(tag), strings.Join(s.choices(), ", "))
 		case !s.canBeGoal(m):
 			text := fmt.Sprintf("%s: %s %s; metrics of a request here are %s", where, tag, s.whyNot(m), strings.Join(s.choices(), ", "))
 			gated := perRequest(m) && !s.use[index[tag]]
@@ -118,8 +118,8 @@ func (s *Selection) choices() []string {
 	return tags
 }
 
-// meant returns the metric that an unknown tag probably means.
-func (s *Selection) meant(tag string) string {
+// suggestion returns the metric that an unknown tag probably means.
+func (s *Selection) suggestion(tag string) string {
 	if near := suggest.Name(tag, s.choices()); near != "" {
 		return " (did you mean " + near + "?)"
 	}

@@ -136,7 +136,7 @@ func efficiency(platform string, order int) []Metric {
 	}
 	for i := range list {
 		m := &list[i]
-		m.Tag, m.Display, m.Kind, m.Group = platform+"_"+m.Tag, m.Unit, Beside, PowerGroup(platform)
+		m.Tag, m.Display, m.Kind, m.Group = platform+"_"+m.Tag, m.Unit, External, PowerGroup(platform)
 		m.Order += order
 		m.Flags |= WholeRun
 	}

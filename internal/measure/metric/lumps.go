@@ -33,7 +33,7 @@ func (l *LumpStats) lumpy() bool {
 
 // lumpSentence describes how the stream arrives.
 func (l *LumpStats) lumpSentence() string {
-	every := " every " + shown(l.LumpInterval)
+	every := " every " + formatDuration(l.LumpInterval)
 	if l.LumpInterval == 0 {
 		every = ", one for each answer"
 	}
@@ -64,14 +64,14 @@ func ProbeLumps(rec *record.Record, contents []record.Content) string {
 // lumpCount describes how the content events of an answer arrived.
 type lumpCount struct {
 	events, lumps int64
-	joined        int64         // events that arrived together with others
+	inLumps       int64         // events that arrived together with others
 	span          time.Duration // from the first lump to the last
-	one           bool          // all events at one instant, in an answer of two or more tokens
+	isOneLump     bool          // all events at one instant, in an answer of two or more tokens
 }
 
 // lumped reports whether nearly all events arrived together with others.
 func (c *lumpCount) lumped() bool {
-	return c.events > 1 && float64(c.joined) >= lumpEvents*float64(c.events-1)
+	return c.events > 1 && float64(c.inLumps) >= lumpEvents*float64(c.events-1)
 }
 
 // lumpsOf counts the lumps of an answer. Events that share a read are one lump if they arrived within a part of the time since the previous lump,
@@ -99,7 +99,7 @@ func lumpsOf(rec *record.Record, c []record.Content, late func(*record.Content) 
 			least = wholeLatency
 		}
 		if to-from > 1 && distance >= int64(least) && float64(max(by, delay)) <= lumpSpread*float64(distance) {
-			n.joined += int64(to - from)
+			n.inLumps += int64(to - from)
 		}
 		n.lumps++
 		before, from = c[from].At, to
@@ -109,26 +109,26 @@ func lumpsOf(rec *record.Record, c []record.Content, late func(*record.Content) 
 
 // lumpSums adds up the lumps of answers.
 type lumpSums struct {
-	answers, lumped, events, lumpsSeen, span, one int64
+	answers, lumped, events, lumpCount, span, oneLump int64
 }
 
 func (s *lumpSums) add(n lumpCount) {
 	if n.events > 1 {
 		s.answers++
 	}
-	if n.one {
-		s.one++
+	if n.isOneLump {
+		s.oneLump++
 	}
 	if n.lumped() {
 		s.lumped++
 		s.events += n.events
-		s.lumpsSeen += n.lumps
+		s.lumpCount += n.lumps
 		s.span += int64(n.span)
 	}
 }
 
 func (s *lumpSums) fields() []*int64 {
-	return []*int64{&s.answers, &s.lumped, &s.events, &s.lumpsSeen, &s.span, &s.one}
+	return []*int64{&s.answers, &s.lumped, &s.events, &s.lumpCount, &s.span, &s.oneLump}
 }
 
 func (s *lumpSums) merge(o *lumpSums) {
@@ -146,11 +146,11 @@ func (s *lumpSums) visit(m *binenc.Coder) {
 }
 
 func (s *lumpSums) lumps() LumpStats {
-	l := LumpStats{StreamAnswers: s.answers, LumpedAnswers: s.lumped, OneLump: s.one}
+	l := LumpStats{StreamAnswers: s.answers, LumpedAnswers: s.lumped, OneLump: s.oneLump}
 	if s.lumped > 0 {
-		l.LumpEvents = float64(s.events) / float64(s.lumpsSeen)
+		l.LumpEvents = float64(s.events) / float64(s.lumpCount)
 	}
-	if gaps := s.lumpsSeen - s.lumped; gaps > 0 {
+	if gaps := s.lumpCount - s.lumped; gaps > 0 {
 		l.LumpInterval = (time.Duration(s.span) / time.Duration(gaps)).Round(time.Microsecond)
 	}
 	return l

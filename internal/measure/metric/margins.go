@@ -204,8 +204,8 @@ func (c *marginColumns) visit(m *binenc.Coder) {
 	c.each(c, 0, 0, func(mine, _ *stats.Column, _ int) { mine.Visit(m) })
 }
 
-// sound reports whether every column is at most as long as the rows or gaps that it belongs to.
-func (c *marginColumns) sound(rows, gaps int) bool {
+// fitsRows reports whether every column is at most as long as the rows or gaps that it belongs to.
+func (c *marginColumns) fitsRows(rows, gaps int) bool {
 	ok := true
 	c.each(c, rows, gaps, func(mine, _ *stats.Column, n int) { ok = ok && mine.Len() <= n })
 	return ok
@@ -236,7 +236,7 @@ func (r *Reducer) boundColumn(b Bounds, col int, m *Metric) {
 	b.distribution(m.Tag, low, high, m.Factor())
 	if failed := r.counts[Failed]; m.Flags&Adjusted != 0 && failed > 0 {
 		for i := range table {
-			if a := &table[i]; a.Kind == Adjustment && a.of == m.Tag && r.set.use[i] {
+			if a := &table[i]; a.Kind == Adjustment && a.base == m.Tag && r.set.use[i] {
 				b.statistics(a.Tag, adjust(low, failed, m.Factor()), adjust(high, failed, m.Factor()))
 			}
 		}
@@ -348,7 +348,7 @@ func (r *Reducer) boundTotals(b Bounds, stated *totals) {
 	for _, response := range []int64{stated.response, r.earliestResponse(stated.response)} {
 		for _, good := range r.goodCounts() {
 			t := *stated
-			t.response, t.done, t.dist = response, map[string]float64{}, slices.Clone(stated.dist)
+			t.response, t.computed, t.dist = response, map[string]float64{}, slices.Clone(stated.dist)
 			if r.set.good >= 0 {
 				t.dist[r.set.columns[r.set.good]].Sum = good
 			}

@@ -136,13 +136,13 @@ func (r *Reducer) visit(c *binenc.Coder) {
 		record.VisitError(c, &(*g).Error)
 		c.Int64(&(*g).Count)
 	})
-	if c.Reading() && c.Err() == nil && !r.sound() {
+	if c.Reading() && c.Err() == nil && !r.checkColumns() {
 		c.Fail("the columns of a reducer do not fit its %d rows", r.rows)
 	}
 }
 
-// sound reports whether all columns have the same number of rows, and the number of gaps equals the sum over all rows.
-func (r *Reducer) sound() bool {
+// checkColumns reports whether all columns have the same number of rows, and the number of gaps equals the sum over all rows.
+func (r *Reducer) checkColumns() bool {
 	for _, c := range []*stats.Column{&r.class, &r.start, &r.end, &r.overflow, &r.doubts.wrong} {
 		if c.Len() != r.rows {
 			return false
@@ -156,5 +156,5 @@ func (r *Reducer) sound() bool {
 		}
 		gaps += n
 	}
-	return gaps == float64(r.gaps.Len()) && r.margins.sound(r.rows, r.gaps.Len())
+	return gaps == float64(r.gaps.Len()) && r.margins.fitsRows(r.rows, r.gaps.Len())
 }

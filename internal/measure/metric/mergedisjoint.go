@@ -5,9 +5,9 @@ import "math"
 // rates are the metrics of all requests divided by the duration.
 var rates = []string{"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput", "image_samples_per_second"}
 
-// Apart combines runs that each have their own clock. A rate is the sum of the runs' rates, the duration is the sum of theirs, and goodput is the
+// AddDisjoint combines runs that each have their own clock. A rate is the sum of the runs' rates, the duration is the sum of theirs, and goodput is the
 // good requests over that duration. Curves are omitted, because the runs share no time.
-func (s *Summary) Apart(runs []*Summary) {
+func (s *Summary) AddDisjoint(runs []*Summary) {
 	duration := 0.0
 	for _, r := range runs {
 		duration += r.Value("benchmark_duration", Avg)

@@ -28,7 +28,7 @@ type Metric struct {
 	record func(*requestFacts) float64 // value of one request, NaN = absent
 	derive func(*totals) float64       // value of a run or a slice, NaN = absent
 	gaps   bool                        // one value per gap between content messages
-	of     string                      // the metric that an adjustment is based on
+	base   string                      // the metric that an adjustment is based on
 }
 
 // Kind is the type of data from which a metric is computed.
@@ -40,7 +40,7 @@ const (
 	Derived                // one value of the run
 	Sweep                  // a curve over time
 	Adjustment             // percentiles in which every failure is an infinite value
-	Beside                 // not measured from requests: the power of GPUs, the network's round-trip time
+	External               // not measured from requests: the power of GPUs, the network's round-trip time
 )
 
 // Direction is the direction of good values.

@@ -82,19 +82,19 @@ func (e *ClientStats) answerNotes(note addNote) {
 	note(total > e.Failed && float64(e.Failed) > failedShare*float64(total), "%s of %s requests failed; they are not part of any latency.", terminal.Count(e.Failed), terminal.Count(total))
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
 		"The server fell behind: answered %s/s of %s/s sent. Latency measures the length of the run.", figure(e.AnsweredRate, 3), figure(e.SentRate, 3))
-	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", shown(e.SilenceLongest), e.silenceSpan(), terminal.Plural(e.SilenceWaiting, "request"), e.moreSilences())
+	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", formatDuration(e.SilenceLongest), e.silenceSpan(), terminal.Plural(e.SilenceWaiting, "request"), e.moreSilences())
 }
 
 // instantNotes adds notes about the timestamps of messages, and about requests without figures.
 func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.ReadDelays == 0 && e.Valid+e.Failed > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
 	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %%. The first token may be up to %s late (in %s), gaps between tokens up to %s (in %s). The JSON summary has the limits of every statistic.",
-		terminal.Count(e.Uncertain), terminal.Count(e.Valid), shown(e.FirstErrorMax), terminal.Plural(e.UncertainFirst, "request"), shown(e.GapErrorMax), terminal.Plural(e.UncertainGaps, "request"))
+		terminal.Count(e.Uncertain), terminal.Count(e.Valid), formatDuration(e.FirstErrorMax), terminal.Plural(e.UncertainFirst, "request"), formatDuration(e.GapErrorMax), terminal.Plural(e.UncertainGaps, "request"))
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
-	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", shown(e.StallLongest), times(e.Stalls), shown(e.StallTotal))
+	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", formatDuration(e.StallLongest), times(e.Stalls), formatDuration(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
 		"aiperf waited for a free CPU %.0f %% of the time it wanted to run: other programs on this machine (perhaps the server itself) kept the cores busy.", 100*e.waitShare())
-	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was at most %s.", shown(e.GCPauseMax))
+	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was at most %s.", formatDuration(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
 		"%.0f %% of the messages arrived together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
 	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))
@@ -104,7 +104,7 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 
 // loadNotes adds notes about deviations of the load from its schedule.
 func (e *ClientStats) loadNotes(note addNote) {
-	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their scheduled times at p99, because they waited for slots or earlier answers.", shown(e.LagP99))
+	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their scheduled times at p99, because they waited for slots or earlier answers.", formatDuration(e.LagP99))
 	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in their own delays used every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
 	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was in use for %.1f %% of the sending time.", 100*e.PrefillShare)
 	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", terminal.Plural(e.Spilled, "record"))
@@ -139,5 +139,5 @@ func (e *ClientStats) moreSilences() string {
 	if e.SilenceCount < 2 {
 		return ""
 	}
-	return fmt.Sprintf("; it did so %s, %s in total", times(e.SilenceCount), shown(e.SilenceTotal))
+	return fmt.Sprintf("; it did so %s, %s in total", times(e.SilenceCount), formatDuration(e.SilenceTotal))
 }

@@ -48,7 +48,7 @@ func (e *ClientStats) pathNote() string {
 		return ""
 	}
 	return fmt.Sprintf("%s of %s requests saw a retransmit (%s), %s a segment of their answer out of order: %s. The median round trip was %s.",
-		terminal.Count(e.ResentRequests), terminal.Count(e.Paths), terminal.Plural(e.ResentSegments, "segment"), terminal.Count(e.UnorderedRequests), e.pathCause(), shown(e.SmoothedRTT))
+		terminal.Count(e.ResentRequests), terminal.Count(e.Paths), terminal.Plural(e.ResentSegments, "segment"), terminal.Count(e.UnorderedRequests), e.pathCause(), formatDuration(e.SmoothedRTT))
 }
 
 // pathCause blames the network only if there is one and this machine was not too busy to receive.

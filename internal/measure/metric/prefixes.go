@@ -72,9 +72,9 @@ type block struct {
 
 // Add adds a request.
 func (p *Prefixes) Add(q *Prompt) {
-	list := p.cut(nil, q.Texts)
+	list := p.appendBlocks(nil, q.Texts)
 	own := len(list)
-	list = p.cut(list, q.Answers)
+	list = p.appendBlocks(list, q.Answers)
 	units, bytes := 0, 0
 	for _, b := range list[:own] {
 		units += int(b.units)
@@ -96,7 +96,7 @@ func (p *Prefixes) Add(q *Prompt) {
 			text = min(tokens, float64(q.Client))
 		}
 		scale = text / float64(units)
-		rest = min(tokens, tokens-text+templateTokens+text*float64(p.widest(q.Texts))/float64(max(bytes, 1)))
+		rest = min(tokens, tokens-text+templateTokens+text*float64(p.longestBlock(q.Texts))/float64(max(bytes, 1)))
 	}
 	if q.Counted {
 		p.tokens, p.allowance = p.tokens+tokens, p.allowance+rest
@@ -135,8 +135,8 @@ func (p *Prefixes) count(b block, scale float64) {
 	}
 }
 
-// widest returns the length in bytes of the longest block of some texts, because a common beginning may end inside a block.
-func (p *Prefixes) widest(texts []string) int {
+// longestBlock returns the length in bytes of the longest block of some texts, because a common beginning may end inside a block.
+func (p *Prefixes) longestBlock(texts []string) int {
 	longest := 0
 	for _, t := range texts {
 		longest = max(longest, len(t))
@@ -152,8 +152,8 @@ func blockLength(at int) int {
 	return prefixBlock << (bits.Len(uint(at)) - bits.Len(uint(prefixFine)))
 }
 
-// cut appends the blocks of texts. The rest at the end of a text is a block, too.
-func (p *Prefixes) cut(list []block, texts []string) []block {
+// appendBlocks appends the blocks of texts. The rest at the end of a text is a block, too.
+func (p *Prefixes) appendBlocks(list []block, texts []string) []block {
 	for _, t := range texts {
 		hash := uint64(0)
 		for at := 0; at < len(t); {

@@ -33,7 +33,7 @@ func (t *totals) result(i int, m *Metric, curves map[string]stats.TimeWeighted) 
 		c, ok := curves[m.Tag]
 		return weighted(c), ok
 	case Adjustment:
-		if a := t.adjusted[index[m.of]]; a != nil {
+		if a := t.adjusted[index[m.base]]; a != nil {
 			return *a, true
 		}
 		return noStats(), false

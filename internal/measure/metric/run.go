@@ -27,7 +27,7 @@ type Run struct {
 	Warmup    *Summary // nil = no warm-up
 	Slices    []Slice
 	Accuracy  *Accuracy        // nil = no accuracy benchmark
-	Sought    []AdaptiveResult // results of adaptive phases
+	Adaptive  []AdaptiveResult // results of adaptive phases
 
 	Course   *TimeCourse     // course over time; nil = not recorded
 	Slowest  []SlowRequest   // slowest first

@@ -126,8 +126,8 @@ func (s *Selection) instant(wall int64) int64 {
 	return wall
 }
 
-// before returns the last instant before t.
-func (s *Selection) before(t int64) int64 {
+// instantBefore returns the last instant before t.
+func (s *Selection) instantBefore(t int64) int64 {
 	if s.opts.As013 {
 		return int64(math.Nextafter(float64(t), 0))
 	}
@@ -194,7 +194,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.OneMessage = !f.several && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.opts.Streaming && reply != nil {
 			r.lumps = lumpsOf(rec, reply.Contents, func(c *record.Content) int64 { return messageOf(rec, c).UncertainNs })
-			r.lumps.one = f.several && !f.measured && s.opts.ProducesTokens && f.osl() >= 2
+			r.lumps.isOneLump = f.several && !f.measured && s.opts.ProducesTokens && f.osl() >= 2
 			r.doubt.oneLump = f.several && !f.measured
 		}
 		if s.good >= 0 {

@@ -60,7 +60,7 @@ func (v *Validity) shortDoubt() string {
 	}
 	text := strings.Join(figures, ", ")
 	if len(VerdictUncertain)+2+len(text) > ShortMost {
-		text = fmt.Sprintf("%s (%d of %d figures)", strings.Join(metrics, ", "), len(v.doubtful), v.judged)
+		text = fmt.Sprintf("%s (%d of %d figures)", strings.Join(metrics, ", "), len(v.doubtful), v.judgedCount)
 	}
 	return text
 }
@@ -77,9 +77,9 @@ func (e *ClientStats) shortFault() string {
 	case e.unfilled():
 		return e.slotShare() + " in use"
 	case e.gaveUp():
-		return shown(e.ReanchorLost) + " of the schedule lost"
+		return formatDuration(e.ReanchorLost) + " of the schedule lost"
 	case e.late():
-		return "requests " + shown(e.OwnLagP99) + " late at p99"
+		return "requests " + formatDuration(e.OwnLagP99) + " late at p99"
 	}
 	return ""
 }

@@ -31,8 +31,8 @@ func TestSlots(t *testing.T) {
 		if v.Verdict != c.verdict || !strings.Contains(v.Reason, c.says) {
 			t.Errorf("%s: %s", c.name, v.Sentence())
 		}
-		if c.e.Hindered() != (c.verdict == VerdictClientLimited || c.verdict == VerdictNoResult) {
-			t.Errorf("%s: hindered %t", c.name, c.e.Hindered())
+		if c.e.IsBottleneck() != (c.verdict == VerdictClientLimited || c.verdict == VerdictNoResult) {
+			t.Errorf("%s: hindered %t", c.name, c.e.IsBottleneck())
 		}
 	}
 	if v := Assess(open(), nil, nil); v.SlotLoss() != 0 || v.Verdict != VerdictValid {

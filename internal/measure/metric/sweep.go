@@ -209,7 +209,7 @@ func inFlight(r *Reducer, t *timeline, s *stats.Steps) {
 			passed += int64(g)
 			at := r.set.instant(t.first + passed)
 			if at >= t.end {
-				at = r.set.before(t.end)
+				at = r.set.instantBefore(t.end)
 			}
 			s.Add(at, (t.osl-1)/float64(len(t.gaps)))
 		}

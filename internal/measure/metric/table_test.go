@@ -121,8 +121,8 @@ func TestTableIsWhole(t *testing.T) {
 				t.Errorf("%s: no derivation", m.Tag)
 			}
 		case Adjustment:
-			if of, ok := Lookup(m.of); !ok || of.Flags&Adjusted == 0 {
-				t.Errorf("%s: adjusts %s", m.Tag, m.of)
+			if of, ok := Lookup(m.base); !ok || of.Flags&Adjusted == 0 {
+				t.Errorf("%s: adjusts %s", m.Tag, m.base)
 			}
 		}
 	}

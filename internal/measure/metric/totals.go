@@ -9,11 +9,11 @@ import (
 
 // totals are the inputs of derived metrics: the counts and the distributions (in the metrics' units) of one bucket of requests.
 type totals struct {
-	set     *Selection
-	dist    []stats.Distribution // by position in the table; Count 0 = none
-	done    map[string]float64   // derived values computed so far
-	divisor float64              // seconds for rates; 0 = the duration of the requests
-	slice   bool                 // for a time slice, not a run
+	set      *Selection
+	dist     []stats.Distribution // by position in the table; Count 0 = none
+	computed map[string]float64   // derived values computed so far
+	divisor  float64              // seconds for rates; 0 = the duration of the requests
+	slice    bool                 // for a time slice, not a run
 
 	adjusted []*[Stats]float64 // by position: percentiles including failures, in display units
 
@@ -26,20 +26,20 @@ type totals struct {
 
 func newTotals(set *Selection, b bucket) *totals {
 	return &totals{
-		set: set, divisor: b.seconds, slice: b.slice, done: map[string]float64{},
+		set: set, divisor: b.seconds, slice: b.slice, computed: map[string]float64{},
 		dist: make([]stats.Distribution, len(table)), adjusted: make([]*[Stats]float64, len(table)),
 	}
 }
 
 // get returns a derived value or the sum of a per-request metric; absent if there is none.
 func (t *totals) get(tag string) float64 {
-	if v, ok := t.done[tag]; ok {
+	if v, ok := t.computed[tag]; ok {
 		return v
 	}
 	i := index[tag]
 	if m := &table[i]; m.derive != nil && t.set.use[i] {
 		v := m.derive(t)
-		t.done[tag] = v
+		t.computed[tag] = v
 		return v
 	}
 	return absent()
@@ -97,7 +97,7 @@ func (t *totals) wall(at int64) float64 {
 
 func (t *totals) valid() float64     { return positive(float64(t.nValid)) }
 func (t *totals) failed() float64    { return positive(float64(t.nFailed)) }
-func (t *totals) cuts() float64      { return positive(float64(t.nCut)) }
+func (t *totals) stopped() float64   { return positive(float64(t.nCut)) }
 func (t *totals) completed() float64 { return float64(t.nValid + t.nFailed) }
 func (t *totals) errorRate() float64 {
 	return 100 * float64(t.nFailed) / positive(float64(t.nValid+t.nFailed))

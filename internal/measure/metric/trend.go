@@ -11,7 +11,7 @@ import (
 
 // Trend compares the first and the last requests of the phase, and the rate of answers with that of requests. It ignores stopped requests.
 func (r *Reducer) Trend() Trend {
-	type span struct{ start, took float64 }
+	type span struct{ start, duration float64 }
 	all := make([]span, 0, r.rows)
 	start, end := r.start.Cursor(), r.end.Cursor()
 	for range r.rows {
@@ -25,14 +25,14 @@ func (r *Reducer) Trend() Trend {
 	seconds := (all[n-1].start - all[0].start) / 1e9
 	answered := 0
 	for _, s := range all {
-		if s.start+s.took <= all[n-1].start {
+		if s.start+s.duration <= all[n-1].start {
 			answered++
 		}
 	}
 	median := func(part []span) time.Duration {
 		took := make([]float64, len(part))
 		for i := range part {
-			took[i] = part[i].took
+			took[i] = part[i].duration
 		}
 		slices.Sort(took)
 		return time.Duration(math.Round(stats.Percentile(took, 50)))

@@ -128,7 +128,7 @@ type ScheduleStats struct {
 type LostArrivals struct {
 	Client  float64 // the client was too late
 	Cap     float64 // requests in flight occupied every slot
-	Rest    float64 // sessions occupied every slot, some of them in a delay
+	InDelay float64 // sessions occupied every slot, some of them in a delay
 	Prefill float64 // no prefill slot was free
 	NoTurn  float64 // all sessions had started, and none had a turn to send
 }
@@ -189,8 +189,8 @@ type Validity struct {
 	Bounds  Bounds   // ranges of the inexact statistics
 	ClientStats
 
-	doubtful []estimate // statistics whose ranges are too wide
-	judged   int        // number of statistics that were checked for that
+	doubtful    []estimate // statistics whose ranges are too wide
+	judgedCount int        // number of statistics that were checked for that
 }
 
 // Sentence returns the verdict in words, one line.

@@ -42,7 +42,7 @@ func TestAssess(t *testing.T) {
 		{"slots taken by requests", open(), func(e *ClientStats) { e.CapShare, e.BusyShare = 0.4, 0.4 }, VerdictServerLimited, "requests in flight used every slot for 40.0 %"},
 		{"slots taken, rate missed", open(), func(e *ClientStats) { e.CapShare, e.BusyShare, e.Sent, e.Lost.Cap = 0.4, 0.4, 600, 400 }, VerdictServerLimited, "60.0 % of the schedule was sent"},
 		{"slots taken in the users' own delays", open(), func(e *ClientStats) { e.CapShare = 0.4 }, VerdictValid, ""},
-		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.Rest = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that waited in their own delays"},
+		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.InDelay = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that waited in their own delays"},
 		{"prefill cap", open(), func(e *ClientStats) { e.PrefillShare, e.Sent, e.Lost.Prefill = 0.9, 600, 400 }, VerdictRateNotReached, "limit of requests in prefill was reached for 90.0 %"},
 		{"no turn to send", open(), func(e *ClientStats) { e.Sent, e.Lost.NoTurn = 600, 400 }, VerdictRateNotReached, "none had a turn to send"},
 		{"users waited for answers", open(), func(e *ClientStats) { e.Sent, e.LateAnswers = 600, 70 }, VerdictServerLimited, "70 turns came due before the server had answered"},
@@ -252,8 +252,8 @@ func TestGivenUp(t *testing.T) {
 		"busy":       {ClientStats{CPUShare: .97}, 0, true},
 		"no ports":   {ClientStats{FileLimitHits: 1}, 0, true},
 	} {
-		if share := c.e.GivenUp(); math.Abs(share-c.share) > 1e-12 || c.e.Hindered() != c.hindered {
-			t.Errorf("%s: %v %t, want %v %t", name, share, c.e.Hindered(), c.share, c.hindered)
+		if share := c.e.GivenUp(); math.Abs(share-c.share) > 1e-12 || c.e.IsBottleneck() != c.hindered {
+			t.Errorf("%s: %v %t, want %v %t", name, share, c.e.IsBottleneck(), c.share, c.hindered)
 		}
 	}
 }

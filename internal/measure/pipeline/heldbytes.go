@@ -14,9 +14,9 @@ const defaultMemory = 128 << 20
 // a record.
 const largePiece = 64 << 10
 
-// heldBytes counts the bytes of the records from their arrival until their lines are written. A thousand ordinary answers need little memory. But a
+// recordMemory counts the bytes of the records from their arrival until their lines are written. A thousand ordinary answers need little memory. But a
 // few answers of the maximum size, or the images of a thousand requests, could use all of it.
-type heldBytes struct {
+type recordMemory struct {
 	mu     sync.Mutex
 	room   sync.Cond
 	bytes  int64
@@ -24,7 +24,7 @@ type heldBytes struct {
 	pieces map[*byte]int // number of records that use each large part of a body, by its first byte; requests share parts
 }
 
-func (h *heldBytes) init(limit int64) {
+func (h *recordMemory) init(limit int64) {
 	if h.limit = limit; limit <= 0 {
 		h.limit = defaultMemory
 	}
@@ -33,7 +33,7 @@ func (h *heldBytes) init(limit int64) {
 }
 
 // fits reports whether there is room for a record with an answer of the given size. A single record always fits. The caller must hold mu.
-func (h *heldBytes) fits(rec *record.Record, answer int64) bool {
+func (h *recordMemory) fits(rec *record.Record, answer int64) bool {
 	n := answer
 	for _, piece := range rec.Payload.Ranges() {
 		if len(piece) >= largePiece && h.pieces[&piece[0]] == 0 {
@@ -44,7 +44,7 @@ func (h *heldBytes) fits(rec *record.Record, answer int64) bool {
 }
 
 // add counts a record. The caller must hold mu.
-func (h *heldBytes) add(rec *record.Record, answer int64) {
+func (h *recordMemory) add(rec *record.Record, answer int64) {
 	h.bytes += answer
 	for _, piece := range rec.Payload.Ranges() {
 		if len(piece) < largePiece {
@@ -57,7 +57,7 @@ func (h *heldBytes) add(rec *record.Record, answer int64) {
 }
 
 // try reserves room for a record if there is enough.
-func (h *heldBytes) try(rec *record.Record, answer int64) bool {
+func (h *recordMemory) try(rec *record.Record, answer int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.fits(rec, answer) {
@@ -68,7 +68,7 @@ func (h *heldBytes) try(rec *record.Record, answer int64) bool {
 }
 
 // take reserves room for a record and waits until there is enough.
-func (h *heldBytes) take(rec *record.Record, answer int64) {
+func (h *recordMemory) take(rec *record.Record, answer int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for !h.fits(rec, answer) {
@@ -78,7 +78,7 @@ func (h *heldBytes) take(rec *record.Record, answer int64) {
 }
 
 // sent releases the room of a record's request.
-func (h *heldBytes) sent(rec *record.Record) {
+func (h *recordMemory) sent(rec *record.Record) {
 	h.mu.Lock()
 	for _, piece := range rec.Payload.Ranges() {
 		if len(piece) < largePiece {
@@ -94,7 +94,7 @@ func (h *heldBytes) sent(rec *record.Record) {
 }
 
 // answered releases the room of an answer.
-func (h *heldBytes) answered(n int64) {
+func (h *recordMemory) answered(n int64) {
 	h.mu.Lock()
 	h.bytes -= n
 	h.mu.Unlock()

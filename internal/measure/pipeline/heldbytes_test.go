@@ -28,9 +28,9 @@ func TestLargeAnswersDoNotPileUp(t *testing.T) {
 	var p *Pipeline
 	o.Decode = func(rec *record.Record) (*record.Reply, *record.Error) {
 		<-blocked
-		p.held.mu.Lock()
-		most.Store(max(most.Load(), p.held.bytes))
-		p.held.mu.Unlock()
+		p.memory.mu.Lock()
+		most.Store(max(most.Load(), p.memory.bytes))
+		p.memory.mu.Unlock()
 		return decode(rec)
 	}
 	p = New(o)
@@ -50,8 +50,8 @@ func TestLargeAnswersDoNotPileUp(t *testing.T) {
 	if got := strings.Count(sink.got.String(), "\n"); got != 2*n {
 		t.Errorf("%d lines of %d", got, 2*n)
 	}
-	if most.Load() > o.Memory || p.held.bytes != 0 {
-		t.Errorf("%d bytes held at most, %d at the end", most.Load(), p.held.bytes)
+	if most.Load() > o.Memory || p.memory.bytes != 0 {
+		t.Errorf("%d bytes held at most, %d at the end", most.Load(), p.memory.bytes)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestMediaDoNotPileUp(t *testing.T) {
 		t.Errorf("%d of %d records with pictures of their own went to the file", spilled, n)
 	}
 	close(blocked)
-	if err := p.Close(); err != nil || p.held.bytes != 0 || len(p.held.pieces) != 0 {
-		t.Errorf("%v; %d bytes, %d pieces held at the end", err, p.held.bytes, len(p.held.pieces))
+	if err := p.Close(); err != nil || p.memory.bytes != 0 || len(p.memory.pieces) != 0 {
+		t.Errorf("%v; %d bytes, %d pieces held at the end", err, p.memory.bytes, len(p.memory.pieces))
 	}
 }

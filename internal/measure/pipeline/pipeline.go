@@ -65,10 +65,10 @@ type Pipeline struct {
 	spill     spill
 	sums      *aggregate
 	observers []Observer
-	fed       int64
+	feedCount int64
 	broken    []error // by sink: the error that stopped it
 
-	held      heldBytes
+	memory    recordMemory
 	workers   sync.WaitGroup
 	collector sync.WaitGroup
 	backlog   atomic.Int64
@@ -104,7 +104,7 @@ func New(opts Options) *Pipeline {
 		sums:   newAggregate(opts.Metrics, opts.Split),
 		broken: make([]error, len(opts.Sinks)),
 	}
-	p.held.init(opts.Memory)
+	p.memory.init(opts.Memory)
 	p.observers = append([]Observer{p.sums}, opts.Observers...)
 	for range opts.Workers {
 		p.workers.Go(p.work)
@@ -117,14 +117,14 @@ func New(opts Options) *Pipeline {
 // temporary file. Put waits for room only if that file cannot be written.
 func (p *Pipeline) Put(rec *record.Record) {
 	it := item{rec: rec, size: size(rec)}
-	if p.held.try(rec, it.size) {
+	if p.memory.try(rec, it.size) {
 		select {
 		case p.queue <- it:
 			p.raise()
 			return
 		default:
-			p.held.sent(rec)
-			p.held.answered(it.size)
+			p.memory.sent(rec)
+			p.memory.answered(it.size)
 		}
 	}
 	if p.spill.put(rec) == nil {
@@ -137,14 +137,14 @@ func (p *Pipeline) Put(rec *record.Record) {
 
 // wait passes a record on once there is room for it.
 func (p *Pipeline) wait(it item) {
-	p.held.take(it.rec, it.size)
+	p.memory.take(it.rec, it.size)
 	p.queue <- it
 }
 
 // Feed passes a record to the pipeline and waits for room. Records fed by one goroutine are reduced and written in that order.
 func (p *Pipeline) Feed(rec *record.Record) {
-	p.fed++
-	p.wait(item{rec, p.fed, size(rec)})
+	p.feedCount++
+	p.wait(item{rec, p.feedCount, size(rec)})
 }
 
 // raise updates the largest backlog.
@@ -192,7 +192,7 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 func (p *Pipeline) work() {
 	for it := range p.queue {
 		res := p.reduce(it.rec)
-		p.held.sent(it.rec)
+		p.memory.sent(it.rec)
 		it.rec.Release()
 		res.place, res.size = it.place, it.size
 		p.done <- res
@@ -255,7 +255,7 @@ func (p *Pipeline) collect() {
 	next := int64(1)
 	for res := range p.done {
 		if res.place == 0 {
-			p.take(res)
+			p.writeResult(res)
 			continue
 		}
 		early[res.place] = res
@@ -266,13 +266,13 @@ func (p *Pipeline) collect() {
 			}
 			delete(early, next)
 			next++
-			p.take(res)
+			p.writeResult(res)
 		}
 	}
 }
 
-// take reduces a row and writes its lines.
-func (p *Pipeline) take(res result) {
+// writeResult reduces a row and writes its lines.
+func (p *Pipeline) writeResult(res result) {
 	for _, o := range p.observers {
 		o.Observe(res.row)
 	}
@@ -286,5 +286,5 @@ func (p *Pipeline) take(res result) {
 	if res.lines != nil {
 		buffers.Put(res.lines)
 	}
-	p.held.answered(res.size)
+	p.memory.answered(res.size)
 }

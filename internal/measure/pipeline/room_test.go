@@ -8,7 +8,7 @@ import (
 
 // TestRoomForOne: a record that is larger than the memory is taken when nothing else waits, and then nothing else is.
 func TestRoomForOne(t *testing.T) {
-	var h heldBytes
+	var h recordMemory
 	h.init(10)
 	rec := &record.Record{}
 	if !h.try(rec, 100) {

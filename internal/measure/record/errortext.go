@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Said returns the message for a person: the text in a JSON body (OpenAI's error.message, FastAPI's detail, and similar ones), otherwise the whole
+// Reason returns the message for a person: the text in a JSON body (OpenAI's error.message, FastAPI's detail, and similar ones), otherwise the whole
 // message. Files contain the whole message.
-func (e *Error) Said() string {
+func (e *Error) Reason() string {
 	text := strings.TrimSpace(e.Message)
 	if !strings.HasPrefix(text, "{") && !strings.HasPrefix(text, "[") {
 		return e.Message
@@ -16,17 +16,17 @@ func (e *Error) Said() string {
 	if json.Unmarshal([]byte(text), &doc) != nil {
 		return e.Message
 	}
-	if said := said(doc, 0); said != "" {
+	if said := reasonIn(doc, 0); said != "" {
 		return said
 	}
 	return e.Message
 }
 
-// saying are the members of a document that describe an error, best first.
-var saying = []string{"message", "error", "detail", "errors", "msg", "error_message", "reason", "title"}
+// errorMembers are the members of a document that describe an error, best first.
+var errorMembers = []string{"message", "error", "detail", "errors", "msg", "error_message", "reason", "title"}
 
-// said returns the error text of a document.
-func said(doc any, depth int) string {
+// reasonIn returns the error text of a document.
+func reasonIn(doc any, depth int) string {
 	if depth > 4 {
 		return ""
 	}
@@ -34,15 +34,15 @@ func said(doc any, depth int) string {
 	case string:
 		return strings.TrimSpace(v)
 	case map[string]any:
-		for _, key := range saying {
-			if text := said(v[key], depth+1); text != "" {
+		for _, key := range errorMembers {
+			if text := reasonIn(v[key], depth+1); text != "" {
 				return text
 			}
 		}
 	case []any:
 		var texts []string
 		for _, one := range v {
-			if text := said(one, depth+1); text != "" {
+			if text := reasonIn(one, depth+1); text != "" {
 				texts = append(texts, text)
 			}
 		}

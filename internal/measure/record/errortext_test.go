@@ -19,7 +19,7 @@ func TestSaid(t *testing.T) {
 		`{"a":{"b":1}} tail`:         `{"a":{"b":1}} tail`,
 		`{"error":{"error":{"error":{"error":{"error":"deep"}}}}}`: `{"error":{"error":{"error":{"error":{"error":"deep"}}}}}`,
 	} {
-		if got := (&Error{Message: message}).Said(); got != want {
+		if got := (&Error{Message: message}).Reason(); got != want {
 			t.Errorf("%s says %q, not %q", message, got, want)
 		}
 	}

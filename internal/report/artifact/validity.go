@@ -33,7 +33,7 @@ var validityKeys = []validityKey{
 	{"arrivals_sent", func(s *metric.ClientStats) any { return &s.Sent }},
 	{"arrivals_lost_to_client", func(s *metric.ClientStats) any { return &s.Lost.Client }},
 	{"arrivals_lost_to_concurrency_cap", func(s *metric.ClientStats) any { return &s.Lost.Cap }},
-	{"arrivals_lost_to_session_delays", func(s *metric.ClientStats) any { return &s.Lost.Rest }},
+	{"arrivals_lost_to_session_delays", func(s *metric.ClientStats) any { return &s.Lost.InDelay }},
 	{"arrivals_lost_to_prefill_cap", func(s *metric.ClientStats) any { return &s.Lost.Prefill }},
 	{"arrivals_lost_to_missing_turns", func(s *metric.ClientStats) any { return &s.Lost.NoTurn }},
 	{"late_answers", func(s *metric.ClientStats) any { return &s.LateAnswers }},

@@ -19,8 +19,8 @@ func (d *drawing) sought() {
 	if !d.fits {
 		return
 	}
-	for i := range d.run.Sought {
-		d.search(&d.run.Sought[i])
+	for i := range d.run.Adaptive {
+		d.search(&d.run.Adaptive[i])
 	}
 }
 
@@ -70,7 +70,7 @@ func (d *drawing) window(s *metric.AdaptiveResult, i int) []string {
 	for _, v := range w.Values {
 		row = append(row, terminal.Figure(v))
 	}
-	then := w.Level + ", " + s.Then(i)
+	then := w.Level + ", " + s.NextStep(i)
 	if w.Held {
 		then = "held: " + then
 	}

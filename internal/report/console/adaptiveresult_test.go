@@ -22,7 +22,7 @@ func TestSought(t *testing.T) {
 		return b.String()
 	}
 	plain := table(100, false)
-	one := metric.AdaptiveResult{Phase: "climb\x1b[31m", Variable: "request_rate", Levels: []string{"time to first token p95 < 50"}, Kept: 2.5, Broke: 4, Why: "sustain_duration_completed"}
+	one := metric.AdaptiveResult{Phase: "climb\x1b[31m", Variable: "request_rate", Levels: []string{"time to first token p95 < 50"}, LastGood: 2.5, FirstBad: 4, Why: "sustain_duration_completed"}
 	for i := range 30 {
 		w := metric.AdaptiveWindow{End: time.Duration(i+1) * time.Second, Load: float64(i) + 0.5, Requests: int64(100 + i), Errors: 1, Values: []float64{math.NaN()}, Level: "kept", Next: float64(i) + 1.5}
 		if i == 29 {
@@ -30,7 +30,7 @@ func TestSought(t *testing.T) {
 		}
 		one.Windows = append(one.Windows, w)
 	}
-	run.Sought = []metric.AdaptiveResult{one}
+	run.Adaptive = []metric.AdaptiveResult{one}
 	if table(100, false) != plain {
 		t.Error("what is no terminal is told of a search in another layout than the contract's")
 	}

@@ -373,7 +373,7 @@ func (d *drawing) errorTable() {
 			kind = g.Error.Type
 		}
 		if g.Error.Message != "" {
-			text = wrap(shorten(g.Error.Said()), room)
+			text = wrap(shorten(g.Error.Reason()), room)
 		}
 		t.rows = append(t.rows, []string{code, kind, text, terminal.Count(g.Count)})
 	}
@@ -399,7 +399,7 @@ func (d *drawing) openErrors(groups []metric.ErrorGroup) {
 	width := t.widths()
 	room := max(16, d.room()-width[0]-width[1]-width[2]-used-4*gap)
 	for i, g := range groups {
-		t.rows[i][4] = wrap(cut(strings.Join(strings.Fields(shorten(g.Error.Said())), " "), errorLines*room-errorLines), room)
+		t.rows[i][4] = wrap(cut(strings.Join(strings.Fields(shorten(g.Error.Reason())), " "), errorLines*room-errorLines), room)
 	}
 	d.table(t)
 }

@@ -45,7 +45,7 @@ func windows(name string, s *metric.AdaptiveResult) *table {
 		if w.Held {
 			level.Text += ", held"
 		}
-		t.Rows = append(t.Rows, append(row, level, cellText{Text: s.Then(i)}))
+		t.Rows = append(t.Rows, append(row, level, cellText{Text: s.NextStep(i)}))
 	}
 	return t
 }

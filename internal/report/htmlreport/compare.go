@@ -65,7 +65,7 @@ func Compare(r *comparison.Result, version string) ([]byte, error) {
 // CompareSeries returns the report of a comparison of several cells: the result of each cell and of each of its statistics.
 func CompareSeries(s *comparison.Series, version string) ([]byte, error) {
 	b := &builder{}
-	first := s.Judged()
+	first := s.FirstJudged()
 	b.Title, b.Eyebrow = "Series against series, "+terminal.Plural(len(s.Cells), "cell"), "Comparison, cell by cell"
 	b.Facts = []string{s.Sentence(), fmt.Sprintf("%g %% intervals", 100*first.Options.Confidence)}
 	b.Foot = "Made by aiperf " + version + " from the records of the runs"

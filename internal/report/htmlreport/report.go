@@ -339,7 +339,7 @@ func (b *builder) errors(s *runfiles.Summary, q *runfiles.Requests, c *clock) {
 		if all > 0 {
 			share = figure(100*float64(e.Count)/all) + " %"
 		}
-		failures.Rows = append(failures.Rows, []cellText{{Text: e.Type}, {Text: code}, {Text: (&record.Error{Message: e.Message}).Said()}, {Text: count(int(e.Count))}, {Text: share}, {Text: c.spanOf(q, e)}})
+		failures.Rows = append(failures.Rows, []cellText{{Text: e.Type}, {Text: code}, {Text: (&record.Error{Message: e.Message}).Reason()}, {Text: count(int(e.Count))}, {Text: share}, {Text: c.spanOf(q, e)}})
 	}
 	failures.Head[0], failures.Head[1] = failures.Head[1], failures.Head[0]
 	one.Lead = "Failed requests are red in the lanes and in the picture of the requests; they are not part of any latency."

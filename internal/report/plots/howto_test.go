@@ -32,7 +32,7 @@ func TestHowToAddAPlot(t *testing.T) {
 	singleTypes = map[string]func(*Single, *Preset) (*chart.Chart, error){
 		"ranked": (*Single).ranked,
 	}
-	testrecording.Followed(t, "../../../docs/howto/plot.md", "howto_test.go", 1)
+	testrecording.CheckPageRows(t, "../../../docs/howto/plot.md", "howto_test.go", 1)
 	got, said := drawn(t, "single_c4", one("single_run", "{type: ranked, y: time_to_first_token, title: TTFT ranked}"))
 	c := got["x.png"]
 	if c == nil || c.Title != "TTFT ranked" || c.X.Title != "Time to First Token (ms)" || len(c.Traces[0].X) != 24 || c.Traces[0].X[0] != 42.212277 || c.Traces[0].Y[23] != 100 {

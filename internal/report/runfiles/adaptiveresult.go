@@ -35,7 +35,7 @@ func (r *Run) Sought() (list []metric.AdaptiveResult, err error) {
 		if !filepath.IsLocal(p.Events) || !filepath.IsLocal(p.Summary) {
 			continue // not written by a run of ours
 		}
-		one := metric.AdaptiveResult{Phase: p.Name, Kept: math.NaN(), Broke: math.NaN()}
+		one := metric.AdaptiveResult{Phase: p.Name, LastGood: math.NaN(), FirstBad: math.NaN()}
 		if err := r.soughtSummary(p.Summary, &one); err != nil {
 			return nil, err
 		}
@@ -61,10 +61,10 @@ func (r *Run) soughtSummary(name string, s *metric.AdaptiveResult) error {
 	}
 	s.Why = sum.Why
 	if sum.Kept != nil {
-		s.Kept = *sum.Kept
+		s.LastGood = *sum.Kept
 	}
 	if sum.Broke != nil {
-		s.Broke = *sum.Broke
+		s.FirstBad = *sum.Broke
 	}
 	return nil
 }

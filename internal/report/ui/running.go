@@ -206,7 +206,7 @@ func (r *Running) failed(row *metric.Row) {
 		k = r.byKey[key]
 	}
 	if k == nil {
-		k = &kind{ErrorKind: liveview.ErrorKind{Type: terminal.Line(e.Type), Message: terminal.Line(e.Said())}}
+		k = &kind{ErrorKind: liveview.ErrorKind{Type: terminal.Line(e.Type), Message: terminal.Line(e.Reason())}}
 		if key.message == "(others)" {
 			k.Message = key.message
 		}

@@ -112,7 +112,7 @@ func (e *Executor) encode(ses *session, r *load.Request, id string) (endpoint.Re
 		turn = oneToken(turn)
 	}
 	req, err := e.codec.Encode(turn, history)
-	if r.Turn == 0 && !r.Phase.Primes && ses.inherited == nil && err == nil && !req.Once && !ses.marked {
+	if r.Turn == 0 && !r.Phase.Primes && ses.inherited == nil && err == nil && !req.SentOnce && !ses.marked {
 		e.data.Keep(r.Session.Conversation, ses.conversation, &req)
 		e.Inputs.Offer(r.Session.Conversation, ses.conversation, &req)
 	}

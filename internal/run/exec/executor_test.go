@@ -124,7 +124,7 @@ type polling struct{}
 
 func (polling) Input([]byte) endpoint.Input { return endpoint.Input{} }
 func (polling) Encode(_ *conversation.Turn, h *endpoint.History) (endpoint.Request, error) {
-	return endpoint.Request{Body: record.Plain([]byte(`{"id":"`), []byte(h.RequestID), []byte(`"}`)), ContentType: "a/b", Once: true}, nil
+	return endpoint.Request{Body: record.Plain([]byte(`{"id":"`), []byte(h.RequestID), []byte(`"}`)), ContentType: "a/b", SentOnce: true}, nil
 }
 func (polling) NewAnswer(bool) endpoint.Answer { return &job{} }
 

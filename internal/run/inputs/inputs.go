@@ -47,7 +47,7 @@ func CheckBodies(ctx context.Context, data *PreparedStore, e *endpoint.Endpoint,
 			if err != nil {
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
-			if k == 0 && written && !req.Once {
+			if k == 0 && written && !req.SentOnce {
 				data.Keep(i, c, &req)
 			}
 			for _, text := range e.RemarksOn(&c.Turns[k]) {

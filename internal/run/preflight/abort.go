@@ -113,7 +113,7 @@ func (a *serverQuestions) unreachableError(tries int, took time.Duration, why *r
 	if more := len(a.Addresses.Bases) - 1; more > 0 {
 		where = strings.Join(a.Addresses.Bases, ", ")
 	}
-	said := why.Said()
+	said := why.Reason()
 	if _, after, found := strings.Cut(said, "connect: "); found { // the message already begins with the address
 		said = after
 	}

@@ -10,7 +10,7 @@ import (
 // ErrorText formats an error in one line.
 func ErrorText(e *record.Error) string {
 	const most = 160
-	text := strings.Join(strings.Fields(e.Said()), " ")
+	text := strings.Join(strings.Fields(e.Reason()), " ")
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
 	}

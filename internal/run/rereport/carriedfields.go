@@ -25,7 +25,7 @@ func (s *source) carryOver(r *Result) error {
 			r.Run.Files = append(r.Run.Files, metric.File{Kind: f.Kind, Path: f.Path(to)})
 		}
 	}
-	if r.Run.Sought == nil { // there are no searches, or the files cannot be read
+	if r.Run.Adaptive == nil { // there are no searches, or the files cannot be read
 		return errors.Join(errs...)
 	}
 	for _, name := range searchFiles(from) {

@@ -146,17 +146,17 @@ func TestSearchOfARun(t *testing.T) {
 		"phases/climb/adaptive_scale_summary.json": `{"completed_reason":"max_control_value_reached_without_saturation","last_passing_value":2}`,
 	}
 	made, err := reportOfText(t, exportLine("a", "200", ""), beside)
-	if err != nil || len(made.Run.Sought) != 1 {
+	if err != nil || len(made.Run.Adaptive) != 1 {
 		t.Fatalf("%v: no search", err)
 	}
-	if s := made.Run.Sought[0]; s.Phase != "climb" || len(s.Windows) != 1 || s.Kept != 2 {
+	if s := made.Run.Adaptive[0]; s.Phase != "climb" || len(s.Windows) != 1 || s.LastGood != 2 {
 		t.Errorf("%+v", s)
 	}
-	if there, err := runfiles.Open(made.Layout.Dir).Sought(); err != nil || fmt.Sprint(there) != fmt.Sprint(made.Run.Sought) {
+	if there, err := runfiles.Open(made.Layout.Dir).Sought(); err != nil || fmt.Sprint(there) != fmt.Sprint(made.Run.Adaptive) {
 		t.Errorf("the new directory has %+v, %v", there, err)
 	}
 	beside["adaptive_scale_manifest.json"] = "{"
-	if made, err = reportOfText(t, exportLine("a", "200", ""), beside); err != nil || made.Run.Sought != nil {
+	if made, err = reportOfText(t, exportLine("a", "200", ""), beside); err != nil || made.Run.Adaptive != nil {
 		t.Errorf("files that cannot be read: %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func (e *errorLines) count(kind string, at int64) (more int64, tell bool) {
 // failed adds a line about a failed request, if it is time for one.
 func (v *View) failed(row *metric.Row) {
 	e := row.Err
-	kind := e.Type + ": " + e.Said()
+	kind := e.Type + ": " + e.Reason()
 	if e.Code != 0 {
 		kind = fmt.Sprintf("%d %s", e.Code, kind)
 	}

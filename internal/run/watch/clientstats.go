@@ -81,7 +81,7 @@ func scheduleStats(s *metric.Summary, phases []*load.PhaseStats) metric.Schedule
 		e.Sent += steady.Sent
 		e.Lost.Client += steady.Lost.Client
 		e.Lost.Cap += steady.Lost.Cap
-		e.Lost.Rest += steady.Lost.Rest
+		e.Lost.InDelay += steady.Lost.InDelay
 		e.Lost.Prefill += steady.Lost.Prefill
 		e.Lost.NoTurn += steady.Lost.NoTurn
 	}

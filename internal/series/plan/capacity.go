@@ -220,7 +220,7 @@ func around(q float64) (below, above metric.Stat) {
 // as one at a correspondingly smaller load.
 func keptOf(v *metric.Validity) (k capacity.LoadFidelity) {
 	if v != nil {
-		k.Lost, k.Limited = v.GivenUp(), v.Hindered()
+		k.Lost, k.Limited = v.GivenUp(), v.IsBottleneck()
 	}
 	return k
 }

@@ -23,7 +23,7 @@ type pacer struct {
 func newPacers() []*pacer {
 	list := make([]*pacer, min(max(runtime.GOMAXPROCS(0)/4, 1), 8))
 	for i := range list {
-		list[i] = &pacer{waiter: clock.NewThriftyWaiter()}
+		list[i] = &pacer{waiter: clock.NewSleepingWaiter()}
 	}
 	return list
 }

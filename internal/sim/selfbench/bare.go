@@ -15,7 +15,7 @@ import (
 
 // bareThread waits for absolute instants: by sleeping, and with the spinning and the priority of the scheduler's own waiter.
 func (b *suite) bareThread(rate, seconds int) {
-	b.waitWith(clock.NewThriftyWaiter(), rate, seconds, "asleep")
+	b.waitWith(clock.NewSleepingWaiter(), rate, seconds, "asleep")
 	b.waitWith(clock.NewWaiter(), rate, seconds, "sleeping and spinning")
 }
 

@@ -32,7 +32,7 @@ func (f *fetcher) file(ctx context.Context, commit, name string, known fact) (st
 		return "", f.disk(err)
 	}
 	defer tmp.Close()
-	if err := f.room(blobs, name, known.size, tmp); err != nil {
+	if err := f.checkSpace(blobs, name, known.size, tmp); err != nil {
 		return "", tmp.giveUp(err)
 	}
 	etag, err := f.download(ctx, f.address(commit, name), name, known, tmp)
@@ -43,20 +43,20 @@ func (f *fetcher) file(ctx context.Context, commit, name string, known fact) (st
 	if err != nil {
 		return "", f.disk(err)
 	}
-	tmp.stored()
-	return path, f.intactNow(path)
+	tmp.markStored()
+	return path, f.markVerified(path)
 }
 
-// intactNow records that a file was just verified.
-func (f *fetcher) intactNow(path string) error {
+// markVerified records that a file was just verified.
+func (f *fetcher) markVerified(path string) error {
 	if err := f.intact(path, ""); err != nil {
 		return f.damaged(f.repo, f.rev, path, err)
 	}
 	return nil
 }
 
-// room returns an error if the disk has no space for the rest of a file of known size.
-func (f *fetcher) room(dir, name string, size int64, tmp *partial) error {
+// checkSpace returns an error if the disk has no space for the rest of a file of known size.
+func (f *fetcher) checkSpace(dir, name string, size int64, tmp *partial) error {
 	free := freeBytes
 	if f.Free != nil {
 		free = f.Free
@@ -83,12 +83,12 @@ func (f *fetcher) download(ctx context.Context, address, name string, known fact
 			return f.verify(tmp.File, known.tag, known.size, address)
 		}
 	}
-	return f.inOne(ctx, address, name, tmp)
+	return f.downloadWhole(ctx, address, name, tmp)
 }
 
-// inOne downloads address in one piece. It continues where a broken connection stopped.
-func (f *fetcher) inOne(ctx context.Context, address, name string, tmp *partial) (etag string, err error) {
-	done, err := tmp.begun()
+// downloadWhole downloads address in one piece. It continues where a broken connection stopped.
+func (f *fetcher) downloadWhole(ctx context.Context, address, name string, tmp *partial) (etag string, err error) {
+	done, err := tmp.resumeOffset()
 	if err != nil {
 		return "", f.disk(err)
 	}
@@ -119,11 +119,11 @@ func (f *fetcher) inOne(ctx context.Context, address, name string, tmp *partial)
 		if err := tmp.Truncate(done); err != nil {
 			return permanentError{f.disk(err)}
 		}
-		f.tell(name, done, c.size)
+		f.reportProgress(name, done, c.size)
 		body := &meter{r: io.LimitReader(resp.Body, limit-done), tick: func(n int) {
 			watch.Reset(stall)
 			done += int64(n)
-			f.tell(name, done, c.size)
+			f.reportProgress(name, done, c.size)
 		}}
 		err = f.copy(tmp, body)
 		gain := done - most
@@ -142,8 +142,8 @@ func (f *fetcher) inOne(ctx context.Context, address, name string, tmp *partial)
 	return f.verify(tmp.File, etag, done, address)
 }
 
-// tell reports the progress of a file.
-func (f *fetcher) tell(name string, done, size int64) {
+// reportProgress reports the progress of a file.
+func (f *fetcher) reportProgress(name string, done, size int64) {
 	if f.Progress != nil {
 		f.Progress(name, done, size)
 	}

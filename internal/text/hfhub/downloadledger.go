@@ -17,8 +17,8 @@ const partsEnding = ".parts"
 // where the last one stopped.
 type partial struct {
 	*os.File
-	parts *os.File // ledger; nil = the download is in one piece
-	kept  bool     // the data stays for the next attempt
+	parts    *os.File // ledger; nil = the download is in one piece
+	keepData bool     // the data stays for the next attempt
 }
 
 // openPartial opens the partial download of what, or starts one. If another process downloads the same content, it uses a separate file.
@@ -37,8 +37,8 @@ func openPartial(dir, what string) (*partial, error) {
 	return &partial{File: f}, nil
 }
 
-// begun returns the number of bytes of a download in one piece. It discards a download in parts, because that has holes.
-func (p *partial) begun() (int64, error) {
+// resumeOffset returns the number of bytes of a download in one piece. It discards a download in parts, because that has holes.
+func (p *partial) resumeOffset() (int64, error) {
 	ledger := p.Name() + partsEnding
 	if _, err := os.Stat(ledger); err == nil {
 		_ = os.Remove(ledger) // invalid after the truncation below
@@ -53,14 +53,14 @@ func (p *partial) begun() (int64, error) {
 func (p *partial) giveUp(err error) error {
 	var e *Error
 	full := errors.As(err, &e) && e.Kind == DiskFull
-	p.kept = errors.Is(err, context.Canceled) || full || passing(err) && !errors.Is(err, errContent)
+	p.keepData = errors.Is(err, context.Canceled) || full || isTransient(err) && !errors.Is(err, errContent)
 	return err
 }
 
-// stored records that the file has its final name.
-func (p *partial) stored() {
+// markStored records that the file has its final name.
+func (p *partial) markStored() {
 	_ = os.Remove(p.Name() + partsEnding) // may not exist
-	p.kept = true
+	p.keepData = true
 }
 
 // Close removes the file unless it is kept. A stored file was renamed before.
@@ -68,7 +68,7 @@ func (p *partial) Close() {
 	if p.parts != nil {
 		_ = p.parts.Close() // every line is already written
 	}
-	if !p.kept {
+	if !p.keepData {
 		_ = os.Remove(p.Name())
 		_ = os.Remove(p.Name() + partsEnding)
 	}

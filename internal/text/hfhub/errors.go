@@ -40,9 +40,9 @@ type Error struct {
 	Repo     string
 	Revision string
 	Tried    []string // what was tried, in order
-	Do       []string // what the user can do, with settings as {key}
+	Advice   []string // what the user can do, with settings as {key}
 	Err      error    // the cause, may be nil
-	Spell    Spell    // replaces the {keys} in Do, nil = leaves them
+	Spell    Spell    // replaces the {keys} in Advice, nil = leaves them
 }
 
 // Error returns three lines: what is missing, why, and what to type.
@@ -57,8 +57,8 @@ func (e *Error) Error() string {
 		b.WriteString("\n  why: ")
 	}
 	b.WriteString(strings.Join(e.reasons(), "; "))
-	if len(e.Do) > 0 {
-		do := strings.Join(e.Do, ", ")
+	if len(e.Advice) > 0 {
+		do := strings.Join(e.Advice, ", ")
 		if e.Spell == nil {
 			do = strings.NewReplacer("{", "", "}", "").Replace(do)
 		} else {
@@ -110,25 +110,25 @@ func unreachable(err error) (host, cause string) {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// elsewhere is what to type if the model's own tokenizer is not available.
-const elsewhere = "or {tokenizer.name} DIRECTORY, or {tokenizer.name} builtin (its counts are not the model's own)"
+// otherTokenizerAdvice is what to type if the model's own tokenizer is not available.
+const otherTokenizerAdvice = "or {tokenizer.name} DIRECTORY, or {tokenizer.name} builtin (its counts are not the model's own)"
 
 // remedies lists what to do, by cause.
 var remedies = map[Content]map[Kind][]string{
 	Models: {
-		Gated:        {"ask for access on the model's page and set HF_TOKEN", elsewhere},
-		NotFound:     {"{tokenizer.name} OWNER/NAME, spelled as on the hub", elsewhere},
+		Gated:        {"ask for access on the model's page and set HF_TOKEN", otherTokenizerAdvice},
+		NotFound:     {"{tokenizer.name} OWNER/NAME, spelled as on the hub", otherTokenizerAdvice},
 		BadRevision:  {"{tokenizer.revision} with a branch, tag or commit of the repository"},
-		NoFiles:      {"{tokenizer.name} with the model from which this one was derived", elsewhere},
-		Timeout:      {"check HF_ENDPOINT and the proxy", elsewhere},
-		Down:         {"run again later, or set HF_HUB_OFFLINE=1 if the files are cached", elsewhere},
-		Permission:   {unwritable},
-		Busy:         {tooMany},
-		Unauthorized: {badToken},
-		DiskFull:     {full},
-		Damaged:      {thrown},
+		NoFiles:      {"{tokenizer.name} with the model from which this one was derived", otherTokenizerAdvice},
+		Timeout:      {"check HF_ENDPOINT and the proxy", otherTokenizerAdvice},
+		Down:         {"run again later, or set HF_HUB_OFFLINE=1 if the files are cached", otherTokenizerAdvice},
+		Permission:   {permissionAdvice},
+		Busy:         {rateLimitAdvice},
+		Unauthorized: {badTokenAdvice},
+		DiskFull:     {diskFullAdvice},
+		Damaged:      {discardedAdvice},
 		Ambiguous:    {"{tokenizer.name} with the full OWNER/NAME"},
-		Offline:      {"run once online", elsewhere},
+		Offline:      {"run once online", otherTokenizerAdvice},
 	},
 	Datasets: {
 		Gated:        {"ask for access on the dataset's page and set HF_TOKEN"},
@@ -136,11 +136,11 @@ var remedies = map[Content]map[Kind][]string{
 		BadRevision:  {"check HF_ENDPOINT: this hub does not have the pinned revision"},
 		Timeout:      {"check HF_ENDPOINT and the proxy"},
 		Down:         {"run again later, or set HF_HUB_OFFLINE=1 if the files are cached"},
-		Permission:   {unwritable},
-		Busy:         {tooMany},
-		Unauthorized: {badToken},
-		DiskFull:     {full},
-		Damaged:      {thrown},
+		Permission:   {permissionAdvice},
+		Busy:         {rateLimitAdvice},
+		Unauthorized: {badTokenAdvice},
+		DiskFull:     {diskFullAdvice},
+		Damaged:      {discardedAdvice},
 		NoData:       {"check HF_ENDPOINT: this hub lists a file that it does not have"},
 		Offline:      {"run once online, or copy the hub cache of a machine that has the dataset (HF_HUB_CACHE)"},
 	},
@@ -148,13 +148,13 @@ var remedies = map[Content]map[Kind][]string{
 
 // Remedies that models and datasets share.
 const (
-	badToken = "set HF_TOKEN to a valid read token, or unset it (public repositories need none)"
-	tooMany  = "run again later, or set HF_TOKEN (hubs allow more requests with a token)"
-	full     = "free disk space, or set HF_HUB_CACHE to a directory on another disk; the next run continues the download"
-	thrown   = "delete the file and run online, or unset the variable that forbids the network; the file is then downloaded again"
+	badTokenAdvice  = "set HF_TOKEN to a valid read token, or unset it (public repositories need none)"
+	rateLimitAdvice = "run again later, or set HF_TOKEN (hubs allow more requests with a token)"
+	diskFullAdvice  = "free disk space, or set HF_HUB_CACHE to a directory on another disk; the next run continues the download"
+	discardedAdvice = "delete the file and run online, or unset the variable that forbids the network; the file is then downloaded again"
 )
 
-const unwritable = "make the directory writable, or set HF_HUB_CACHE to one that is"
+const permissionAdvice = "make the directory writable, or set HF_HUB_CACHE to one that is"
 
 // damaged returns the error for a cached file with wrong content.
 func (c Config) damaged(repo, rev, path string, err error) *Error {
@@ -163,5 +163,5 @@ func (c Config) damaged(repo, rev, path string, err error) *Error {
 
 func (c Config) fail(kind Kind, repo, rev string, err error, tried ...string) *Error {
 	content := c.content()
-	return &Error{Kind: kind, Content: content, Repo: repo, Revision: rev, Err: err, Tried: tried, Do: remedies[content][kind]}
+	return &Error{Kind: kind, Content: content, Repo: repo, Revision: rev, Err: err, Tried: tried, Advice: remedies[content][kind]}
 }

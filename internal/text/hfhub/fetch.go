@@ -12,12 +12,12 @@ import (
 
 // Limits against a hostile or broken hub.
 const (
-	maxAnswer    = 64 << 20  // bytes of an API response
-	maxFile      = 1 << 30   // bytes of a file of a model
-	maxData      = 256 << 30 // bytes of a file of a dataset
-	maxRedirects = 5
-	attempts     = 3
-	together     = 4 // parallel downloads
+	maxAnswer         = 64 << 20  // bytes of an API response
+	maxFile           = 1 << 30   // bytes of a file of a model
+	maxData           = 256 << 30 // bytes of a file of a dataset
+	maxRedirects      = 5
+	attempts          = 3
+	parallelDownloads = 4 // parallel downloads
 )
 
 // Files returns the wanted files of a repository: name -> path in the cache. If enough returns true for the cached files, it does not use the
@@ -41,7 +41,7 @@ func (c Config) Files(ctx context.Context, repo, rev string, want func(string) b
 	}
 	if c.Offline != "" {
 		e := c.fail(Offline, repo, rev, fmt.Errorf("Tokenizer '%s' (revision '%s') is not present in the HuggingFace cache", repo, rev), c.folder(repo))
-		e.Do = []string{"Run online once to populate the cache, or unset " + c.Offline, elsewhere}
+		e.Advice = []string{"Run online once to populate the cache, or unset " + c.Offline, otherTokenizerAdvice}
 		return nil, e
 	}
 	s, err := c.online(ctx, repo, rev)
@@ -49,14 +49,14 @@ func (c Config) Files(ctx context.Context, repo, rev string, want func(string) b
 	if err == nil {
 		files, err = s.Files(ctx, want)
 	}
-	if err != nil && enough(cached) && passing(err) {
+	if err != nil && enough(cached) && isTransient(err) {
 		return cached, nil
 	}
 	return files, err
 }
 
-// passing reports whether a failure comes from the network or the hub, so that cached files may be used instead.
-func passing(err error) bool {
+// isTransient reports whether a failure comes from the network or the hub, so that cached files may be used instead.
+func isTransient(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && (e.Kind == Down || e.Kind == Busy || e.Kind == Timeout || e.Kind == Offline)
 }

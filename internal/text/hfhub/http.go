@@ -175,10 +175,10 @@ func (f *fetcher) refused(resp *http.Response, address string) error {
 		e.Err = fmt.Errorf("the repository has no revision %q (%w)", f.rev, s)
 	}
 	if kind == Gated {
-		e.Do = f.gatedAdvice()
+		e.Advice = f.gatedAdvice()
 	}
 	if kind == NotFound && f.Token == "" {
-		e.Do = append(e.Do[:len(e.Do):len(e.Do)], "set HF_TOKEN if the repository is private")
+		e.Advice = append(e.Advice[:len(e.Advice):len(e.Advice)], "set HF_TOKEN if the repository is private")
 	}
 	return permanentError{e}
 }

@@ -390,7 +390,7 @@ func TestKilledDownloadGoesOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		io.WriteString(p, c.left)
-		p.kept = true
+		p.keepData = true
 		p.Close()
 		_, err = s.fetch(t, cfg)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {

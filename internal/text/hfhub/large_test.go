@@ -138,7 +138,7 @@ func TestPartsAfterOnePiece(t *testing.T) {
 		t.Fatal(err)
 	}
 	io.WriteString(p, s.files["train.parquet"][:3700])
-	p.kept = true
+	p.keepData = true
 	p.Close()
 	path, err := pull(t, c)
 	if err != nil {
@@ -294,7 +294,7 @@ func TestFullDisk(t *testing.T) {
 	if !errors.As(err, new(permanentError)) || !errors.As(err, &e) || isFull(err) && (e.Kind != DiskFull || !strings.Contains(err.Error(), "continues the download")) {
 		t.Errorf("%v", err)
 	}
-	if p := (&partial{}); p.giveUp(f.fail(DiskFull, "o/m", "main", nil)) == nil || !p.kept {
+	if p := (&partial{}); p.giveUp(f.fail(DiskFull, "o/m", "main", nil)) == nil || !p.keepData {
 		t.Error("what came before the disk was full is thrown away")
 	}
 }

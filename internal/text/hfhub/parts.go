@@ -38,10 +38,10 @@ func (f *fetcher) inParts(ctx context.Context, address, name string, known fact,
 	defer cancel(nil)
 	var done atomic.Int64
 	done.Store(l.bytes())
-	f.tell(name, done.Load(), known.size)
+	f.reportProgress(name, done.Load(), known.size)
 	next := make(chan int64)
 	var wg sync.WaitGroup
-	for range together {
+	for range parallelDownloads {
 		wg.Go(func() {
 			for n := range next {
 				err := f.part(ctx, address, name, n, known, tmp, &done)
@@ -57,7 +57,7 @@ func (f *fetcher) inParts(ctx context.Context, address, name string, known fact,
 		})
 	}
 	for n := int64(0); n*partSize < known.size && ctx.Err() == nil; n++ {
-		if !l.there[n] {
+		if !l.stored[n] {
 			select {
 			case next <- n:
 			case <-ctx.Done():
@@ -99,7 +99,7 @@ func (f *fetcher) part(ctx context.Context, address, name string, n int64, known
 		body := &meter{r: io.LimitReader(resp.Body, end-at), tick: func(n int) {
 			watch.Reset(stall)
 			at += int64(n)
-			f.tell(name, done.Add(int64(n)), known.size)
+			f.reportProgress(name, done.Add(int64(n)), known.size)
 		}}
 		err = f.copy(io.NewOffsetWriter(tmp, from), body)
 		if err == nil && at < end {
@@ -114,10 +114,10 @@ func (f *fetcher) part(ctx context.Context, address, name string, n int64, known
 
 // downloadLedger records the finished parts of a download: one line with the file's size, hash and part size, and one line per part.
 type downloadLedger struct {
-	mu    sync.Mutex
-	file  *os.File
-	there map[int64]bool
-	size  int64
+	mu     sync.Mutex
+	file   *os.File
+	stored map[int64]bool
+	size   int64
 }
 
 // ledger opens the ledger of a partial download. It replaces a ledger of different content. Data from an attempt in one piece counts as finished
@@ -128,13 +128,13 @@ func (p *partial) ledger(known fact) (*downloadLedger, error) {
 		return nil, err
 	}
 	p.parts = file
-	l := &downloadLedger{file: file, there: map[int64]bool{}, size: known.size}
+	l := &downloadLedger{file: file, stored: map[int64]bool{}, size: known.size}
 	head := fmt.Sprintf("%d %s %d", known.size, known.tag, partSize)
 	lines := bufio.NewScanner(file)
 	if lines.Scan() && lines.Text() == head {
 		for lines.Scan() {
 			if n, err := strconv.ParseInt(strings.TrimSuffix(lines.Text(), "."), 10, 64); err == nil && strings.HasSuffix(lines.Text(), ".") {
-				l.there[n] = true
+				l.stored[n] = true
 			}
 		}
 		return l, lines.Err()
@@ -142,7 +142,7 @@ func (p *partial) ledger(known fact) (*downloadLedger, error) {
 	info, err := p.Stat()
 	if err == nil && info.Size() < known.size {
 		for n := int64(0); (n+1)*partSize <= info.Size(); n++ {
-			l.there[n] = true
+			l.stored[n] = true
 		}
 	}
 	if err == nil {
@@ -154,7 +154,7 @@ func (p *partial) ledger(known fact) (*downloadLedger, error) {
 	if err == nil {
 		_, err = file.Seek(0, io.SeekEnd)
 	}
-	for n := int64(0); err == nil && l.there[n]; n++ {
+	for n := int64(0); err == nil && l.stored[n]; n++ {
 		_, err = fmt.Fprintf(file, "%d.\n", n)
 	}
 	return l, err
@@ -170,7 +170,7 @@ func (l *downloadLedger) add(n int64) error {
 
 // bytes returns the size of the finished parts.
 func (l *downloadLedger) bytes() (sum int64) {
-	for n := range l.there {
+	for n := range l.stored {
 		sum += max(0, min((n+1)*partSize, l.size)-n*partSize)
 	}
 	return sum

@@ -26,13 +26,13 @@ type Remote struct {
 	name    string
 	size    int64
 
-	mu      sync.Mutex
-	at      int64            // offset of the next Read
-	blocks  map[int64][]byte // by number
-	order   []int64          // oldest first
-	last    int64            // last block that was fetched, -1 = none
-	run     int64            // number of blocks in the next sequential request
-	fetched int64
+	mu          sync.Mutex
+	at          int64            // offset of the next Read
+	blocks      map[int64][]byte // by number
+	order       []int64          // oldest first
+	last        int64            // last block that was fetched, -1 = none
+	blocksAhead int64            // number of blocks in the next sequential request
+	fetched     int64
 }
 
 // Remote opens a file for reading in blocks, until the context ends. It returns nil if the size is unknown or only the cache may be read.
@@ -41,7 +41,7 @@ func (s *Snapshot) Remote(ctx context.Context, name string) *Remote {
 	if s.f == nil || !known || fact.size <= 0 {
 		return nil
 	}
-	return &Remote{f: s.f, ctx: ctx, address: s.f.address(s.Commit, name), name: name, size: fact.size, blocks: map[int64][]byte{}, last: -1, run: 1}
+	return &Remote{f: s.f, ctx: ctx, address: s.f.address(s.Commit, name), name: name, size: fact.size, blocks: map[int64][]byte{}, last: -1, blocksAhead: 1}
 }
 
 // Size returns the size of the file in bytes.
@@ -117,11 +117,11 @@ func (r *Remote) block(n int64) ([]byte, error) {
 		return b, nil
 	}
 	if n == r.last+1 {
-		r.run = min(2*r.run, mostBlocks)
+		r.blocksAhead = min(2*r.blocksAhead, mostBlocks)
 	} else {
-		r.run = 1
+		r.blocksAhead = 1
 	}
-	b, err := r.fetch(n*blockSize, min((n+r.run)*blockSize, r.size))
+	b, err := r.fetch(n*blockSize, min((n+r.blocksAhead)*blockSize, r.size))
 	if err != nil {
 		return nil, err
 	}
@@ -129,14 +129,14 @@ func (r *Remote) block(n int64) ([]byte, error) {
 	first := b[:min(len(b), blockSize)]
 	for ; len(b) > 0; n++ {
 		cut := min(len(b), blockSize)
-		r.keep(n, b[:cut:cut])
+		r.cacheBlock(n, b[:cut:cut])
 		b, r.last = b[cut:], n
 	}
 	return first, nil
 }
 
-// keep caches a block and drops the oldest one.
-func (r *Remote) keep(n int64, b []byte) {
+// cacheBlock caches a block and drops the oldest one.
+func (r *Remote) cacheBlock(n int64, b []byte) {
 	if _, again := r.blocks[n]; !again {
 		r.order = append(r.order, n)
 	}

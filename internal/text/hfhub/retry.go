@@ -28,12 +28,12 @@ type changedRemoteError struct{ error }
 
 func (m changedRemoteError) Unwrap() error { return m.error }
 
-// worthwhile is the number of new bytes from which an interrupted attempt does not count as failed.
-const worthwhile = 64 << 10
+// minProgress is the number of new bytes from which an interrupted attempt does not count as failed.
+const minProgress = 64 << 10
 
 // after returns the error of an attempt that was interrupted after some new bytes.
 func after(err error, bytes int64) error {
-	if bytes >= worthwhile {
+	if bytes >= minProgress {
 		return changedRemoteError{err}
 	}
 	return err

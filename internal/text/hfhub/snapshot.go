@@ -44,7 +44,7 @@ func (c Config) Snapshot(ctx context.Context, repo, rev string) (*Snapshot, erro
 	}
 	if c.Offline == "" {
 		s, err := c.online(ctx, repo, rev)
-		if err == nil || !passing(err) {
+		if err == nil || !isTransient(err) {
 			return s, err
 		}
 		if s := c.Stored(repo, rev); s != nil {
@@ -153,7 +153,7 @@ func (s *Snapshot) Files(ctx context.Context, want func(name string) bool) (map[
 			errs = append(errs, err)
 		}
 	}
-	free := make(chan struct{}, together)
+	free := make(chan struct{}, parallelDownloads)
 	for _, name := range s.Names {
 		if !want(name) || s.facts[name].size >= inPartsFrom {
 			continue

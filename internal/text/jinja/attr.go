@@ -12,7 +12,7 @@ func (r *run) attribute(v Value, name string) (Value, error) {
 	v = plain(v)
 	if m, ok := r.member(v, name); ok {
 		if f, calls := m.(Func); marked && calls {
-			return keeping(name, f), nil
+			return markupMethod(name, f), nil
 		}
 		return m, nil
 	}
@@ -41,19 +41,19 @@ func (r *run) item(v, i Value) (Value, error) {
 			return e, nil
 		}
 	case *List:
-		if e, ok := at2(x.Items, i); ok {
+		if e, ok := itemAt(x.Items, i); ok {
 			return e, nil
 		}
 	case Tuple:
-		if e, ok := at2(x, i); ok {
+		if e, ok := itemAt(x, i); ok {
 			return e, nil
 		}
 	case string:
 		if n, ok := integer(i); ok {
 			chars, _ := items(x)
-			if e, ok := at2(chars, n); ok {
+			if e, ok := itemAt(chars, n); ok {
 				if marked {
-					return remarked(e, nil)
+					return toMarkup(e, nil)
 				}
 				return e, nil
 			}
@@ -69,8 +69,8 @@ func (r *run) item(v, i Value) (Value, error) {
 	return Undefined{fmt.Sprintf("'%s object' has no element %s", typeName(v), repr(i))}, nil
 }
 
-// at2 evaluates list[i] with Python's negative indices.
-func at2(list []Value, i Value) (Value, bool) {
+// itemAt evaluates list[i] with Python's negative indices.
+func itemAt(list []Value, i Value) (Value, bool) {
 	n, ok := integer(i)
 	if n < 0 {
 		n += int64(len(list))
@@ -145,7 +145,7 @@ var dictMethods = map[string]method[*Dict]{
 		return out, nil
 	},
 	"update": func(r *run, d *Dict, c *Call) (Value, error) {
-		if err := r.frozen("update"); err != nil {
+		if err := r.checkFrozen("update"); err != nil {
 			return nil, err
 		}
 		if src, ok := c.Arg(0, "", nil).(*Dict); ok {
@@ -159,7 +159,7 @@ var dictMethods = map[string]method[*Dict]{
 		return nil, nil
 	},
 	"pop": func(r *run, d *Dict, c *Call) (Value, error) {
-		if err := r.frozen("pop"); err != nil {
+		if err := r.checkFrozen("pop"); err != nil {
 			return nil, err
 		}
 		k := c.Arg(0, "", nil)
@@ -181,8 +181,8 @@ var dictMethods = map[string]method[*Dict]{
 	},
 }
 
-// frozen returns an error if the environment forbids changing values.
-func (r *run) frozen(what string) error {
+// checkFrozen returns an error if the environment forbids changing values.
+func (r *run) checkFrozen(what string) error {
 	if r.env.Frozen {
 		return fmt.Errorf("access to attribute '%s' is unsafe: values cannot be changed in this template", what)
 	}
@@ -209,14 +209,14 @@ var listMethods = map[string]method[*List]{
 	},
 	"copy": func(_ *run, l *List, _ *Call) (Value, error) { return &List{Items: append([]Value{}, l.Items...)}, nil },
 	"append": func(r *run, l *List, c *Call) (Value, error) {
-		if err := r.frozen("append"); err != nil {
+		if err := r.checkFrozen("append"); err != nil {
 			return nil, err
 		}
 		l.Items = append(l.Items, c.Arg(0, "", nil))
 		return nil, nil
 	},
 	"extend": func(r *run, l *List, c *Call) (Value, error) {
-		if err := r.frozen("extend"); err != nil {
+		if err := r.checkFrozen("extend"); err != nil {
 			return nil, err
 		}
 		more, err := items(c.Arg(0, "", nil))
@@ -224,7 +224,7 @@ var listMethods = map[string]method[*List]{
 		return nil, err
 	},
 	"insert": func(r *run, l *List, c *Call) (Value, error) {
-		if err := r.frozen("insert"); err != nil {
+		if err := r.checkFrozen("insert"); err != nil {
 			return nil, err
 		}
 		i, _ := integer(c.Arg(0, "", int64(0)))
@@ -236,11 +236,11 @@ var listMethods = map[string]method[*List]{
 		return nil, nil
 	},
 	"pop": func(r *run, l *List, c *Call) (Value, error) {
-		if err := r.frozen("pop"); err != nil {
+		if err := r.checkFrozen("pop"); err != nil {
 			return nil, err
 		}
 		i, _ := integer(c.Arg(0, "", int64(-1)))
-		v, ok := at2(l.Items, i)
+		v, ok := itemAt(l.Items, i)
 		if !ok {
 			return nil, fmt.Errorf("pop index out of range")
 		}
@@ -251,7 +251,7 @@ var listMethods = map[string]method[*List]{
 		return v, nil
 	},
 	"reverse": func(r *run, l *List, _ *Call) (Value, error) {
-		if err := r.frozen("reverse"); err != nil {
+		if err := r.checkFrozen("reverse"); err != nil {
 			return nil, err
 		}
 		for i, j := 0, len(l.Items)-1; i < j; i, j = i+1, j-1 {
@@ -260,7 +260,7 @@ var listMethods = map[string]method[*List]{
 		return nil, nil
 	},
 	"sort": func(r *run, l *List, c *Call) (Value, error) {
-		if err := r.frozen("sort"); err != nil {
+		if err := r.checkFrozen("sort"); err != nil {
 			return nil, err
 		}
 		sorted, err := sortValues(l.Items, func(v Value) (Value, error) { return v, nil }, truth(c.Arg(9, "reverse", false)))

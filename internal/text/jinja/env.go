@@ -42,7 +42,7 @@ func Chat() *Environment {
 func (e *Environment) filter(name string) (Filter, bool) {
 	f, ok := e.plainFilter(name)
 	if ok && e.AutoEscape {
-		f = marked(name, f)
+		f = markupFilter(name, f)
 	}
 	return f, ok
 }
@@ -98,7 +98,7 @@ func (e *Environment) Parse(src string) (*Template, error) {
 
 // Render runs the template with variables.
 func (t *Template) Render(vars map[string]Value) (text string, err error) {
-	defer catch(&err)
+	defer recoverLimit(&err)
 	r := &run{env: t.env, out: &strings.Builder{}, scope: &scope{vars: map[string]Value{}}}
 	r.budget = budget.New(budget.Limits{Steps: int64(cmp.Or(t.env.MaxSteps, maxSteps)), Bytes: maxBytes, Time: maxTime})
 	for k, v := range vars {
@@ -198,7 +198,7 @@ func (r *run) invoke(v Value, c *Call) (Value, error) {
 		defer func() { r.calls-- }()
 		out, err := f(c)
 		if err == nil {
-			err = r.built(out)
+			err = r.countMemory(out)
 		}
 		return out, err
 	case *loop:

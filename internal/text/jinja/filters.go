@@ -16,13 +16,13 @@ func text(f func(string) string) Filter {
 	return func(v Value, _ *Call) (Value, error) { return f(Str(v)), nil }
 }
 
-// lazily returns a filter whose result is a generator. A false input gives an empty one.
-func lazily(f func(l []Value, c *Call) (Value, error)) Filter {
+// generatorFilter returns a filter whose result is a generator. A false input gives an empty one.
+func generatorFilter(f func(l []Value, c *Call) (Value, error)) Filter {
 	return func(v Value, c *Call) (Value, error) {
 		if !truth(v) {
 			return &List{lazy: true}, nil
 		}
-		out, err := listed(f)(v, c)
+		out, err := listFilter(f)(v, c)
 		if l, ok := out.(*List); ok {
 			l.lazy = true
 		}
@@ -30,8 +30,8 @@ func lazily(f func(l []Value, c *Call) (Value, error)) Filter {
 	}
 }
 
-// listed returns a filter that applies a function to a list.
-func listed(f func(l []Value, c *Call) (Value, error)) Filter {
+// listFilter returns a filter that applies a function to a list.
+func listFilter(f func(l []Value, c *Call) (Value, error)) Filter {
 	return func(v Value, c *Call) (Value, error) {
 		l, err := items(v)
 		if err != nil {
@@ -44,8 +44,8 @@ func listed(f func(l []Value, c *Call) (Value, error)) Filter {
 	}
 }
 
-// viaMethod returns a filter that calls a string method.
-func viaMethod(name string) Filter {
+// methodFilter returns a filter that calls a string method.
+func methodFilter(name string) Filter {
 	return func(v Value, c *Call) (Value, error) { return stringMethods[name](Str(v), c) }
 }
 
@@ -59,19 +59,19 @@ func init() { // in init, because the table and the environment refer to each ot
 		"escape": bounded(5, escapeHTML), "forceescape": bounded(5, escapeHTML), "urlencode": bounded(3, func(s string) string {
 			return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%2F", "/")
 		}),
-		"trim": viaMethod("strip"), "replace": viaMethod("replace"), "center": func(v Value, c *Call) (Value, error) {
+		"trim": methodFilter("strip"), "replace": methodFilter("replace"), "center": func(v Value, c *Call) (Value, error) {
 			if len(c.Args) == 0 {
 				c.Args = []Value{c.Arg(0, "width", int64(80))}
 			}
 			return stringMethods["center"](Str(v), c)
 		},
 		"length": length, "count": length, "first": end(true), "last": end(false),
-		"list": listed(func(l []Value, _ *Call) (Value, error) { return &List{Items: append([]Value{}, l...)}, nil }),
-		"join": listed(join), "sum": listed(sum), "sort": listed(sorted), "unique": lazily(unique), "min": listed(extreme(-1)), "max": listed(extreme(1)),
-		"batch": lazily(batch), "groupby": listed(groupby), "map": lazily(mapped),
-		"select": lazily(choose(false, true)), "reject": lazily(choose(false, false)),
-		"selectattr": lazily(choose(true, true)), "rejectattr": lazily(choose(true, false)),
-		"reverse": reverse, "default": otherwise, "items": itemsOf, "dictsort": dictsort, "int": toInt, "float": toFloat, "abs": absolute,
+		"list": listFilter(func(l []Value, _ *Call) (Value, error) { return &List{Items: append([]Value{}, l...)}, nil }),
+		"join": listFilter(join), "sum": listFilter(sum), "sort": listFilter(sorted), "unique": generatorFilter(unique), "min": listFilter(extreme(-1)), "max": listFilter(extreme(1)),
+		"batch": generatorFilter(batch), "groupby": listFilter(groupby), "map": generatorFilter(mapped),
+		"select": generatorFilter(choose(false, true)), "reject": generatorFilter(choose(false, false)),
+		"selectattr": generatorFilter(choose(true, true)), "rejectattr": generatorFilter(choose(true, false)),
+		"reverse": reverse, "default": defaultFilter, "items": itemsOf, "dictsort": dictsort, "int": toInt, "float": toFloat, "abs": absolute,
 		"round": round, "indent": indent, "wordcount": func(v Value, _ *Call) (Value, error) {
 			words := int64(0)
 			for range strings.FieldsSeq(Str(v)) {
@@ -126,7 +126,7 @@ func reverse(v Value, _ *Call) (Value, error) {
 	return &List{Items: out}, nil
 }
 
-func otherwise(v Value, c *Call) (Value, error) {
+func defaultFilter(v Value, c *Call) (Value, error) {
 	if isType[Undefined](v) || truth(c.Arg(1, "boolean", false)) && !truth(v) {
 		return c.Arg(0, "default_value", ""), nil
 	}
@@ -148,7 +148,7 @@ func dictsort(v Value, c *Call) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, fold := 0, folded(c, 0)
+	at, fold := 0, foldCase(c, 0)
 	if Str(c.Arg(1, "by", "key")) == "value" {
 		at = 1
 	}

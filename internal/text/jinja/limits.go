@@ -36,8 +36,8 @@ var (
 	errEqual  = limitError{fmt.Errorf("a comparison visits more than %d values", maxEqual)}
 )
 
-// catch converts a panic of tooMuch to an error.
-func catch(err *error) {
+// recoverLimit converts a panic of tooMuch to an error.
+func recoverLimit(err *error) {
 	switch p := recover().(type) {
 	case nil:
 	case limitError:
@@ -48,21 +48,21 @@ func catch(err *error) {
 }
 
 // step counts one operation.
-func (r *run) step() error { return r.pay(1) }
+func (r *run) step() error { return r.countSteps(1) }
 
-// pay counts operations.
-func (r *run) pay(n int) error { return tooHeavy(r.budget.Step(int64(n))) }
+// countSteps counts operations.
+func (r *run) countSteps(n int) error { return budgetError(r.budget.Step(int64(n))) }
 
-// tooHeavy words an error of the budget.
-func tooHeavy(err error) error {
+// budgetError words an error of the budget.
+func budgetError(err error) error {
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("the template %w", err)
 }
 
-// built counts the memory of an operation's result. r is nil if a filter is called outside a rendering.
-func (r *run) built(v Value) error {
+// countMemory counts the memory of an operation's result. r is nil if a filter is called outside a rendering.
+func (r *run) countMemory(v Value) error {
 	var n int
 	switch x := v.(type) {
 	case string:
@@ -79,7 +79,7 @@ func (r *run) built(v Value) error {
 	if r == nil || n == 0 {
 		return nil
 	}
-	return tooHeavy(r.budget.Hold(int64(n)))
+	return budgetError(r.budget.CountBytes(int64(n)))
 }
 
 // write appends a text to the output.
@@ -87,7 +87,7 @@ func (r *run) write(s string) error {
 	if r.out.WriteString(s); r.out.Len() > maxOutput {
 		return errOutput
 	}
-	return tooHeavy(r.budget.Hold(int64(len(s))))
+	return budgetError(r.budget.CountBytes(int64(len(s))))
 }
 
 // charge counts the work of processing v: one step, and more if it is large.
@@ -105,7 +105,7 @@ func (r *run) charge(v Value) error {
 	case *Dict:
 		n = len(x.keys)
 	default:
-		return r.pay(1)
+		return r.countSteps(1)
 	}
 	if _, ok := v.(string); !ok {
 		if n > maxItems {
@@ -113,7 +113,7 @@ func (r *run) charge(v Value) error {
 		}
 		n /= itemsPerStep
 	}
-	return r.pay(n + 1)
+	return r.countSteps(n + 1)
 }
 
 // chargeAll counts the work of processing each item of l.
@@ -151,8 +151,8 @@ func bounded(factor int, f func(string) string) Filter {
 	}
 }
 
-// joined is strings.Join with a limit.
-func joined(parts []string, by string) (Value, error) {
+// joinWithin is strings.Join with a limit.
+func joinWithin(parts []string, by string) (Value, error) {
 	n := 0
 	for _, s := range parts {
 		if n += len(s) + len(by); n > maxString {
@@ -162,8 +162,8 @@ func joined(parts []string, by string) (Value, error) {
 	return strings.Join(parts, by), nil
 }
 
-// replaced is strings.Replace with a limit.
-func replaced(s, from, to string, n int) (Value, error) {
+// replaceWithin is strings.Replace with a limit.
+func replaceWithin(s, from, to string, n int) (Value, error) {
 	if more := len(to) - len(from); more > 0 {
 		k := strings.Count(s, from)
 		if n >= 0 {

@@ -8,7 +8,7 @@ import (
 
 // end returns the filter first or last.
 func end(front bool) Filter {
-	return listed(func(l []Value, _ *Call) (Value, error) {
+	return listFilter(func(l []Value, _ *Call) (Value, error) {
 		switch {
 		case len(l) == 0:
 			return Undefined{"No item, sequence was empty."}, nil
@@ -33,7 +33,7 @@ func join(l []Value, c *Call) (Value, error) {
 			return nil, errString
 		}
 	}
-	return joined(parts, Str(c.Arg(0, "d", "")))
+	return joinWithin(parts, Str(c.Arg(0, "d", "")))
 }
 
 func sum(l []Value, c *Call) (Value, error) {
@@ -45,7 +45,7 @@ func sum(l []Value, c *Call) (Value, error) {
 			total, err = add(total, x)
 		}
 		if err == nil {
-			err = c.run.built(total)
+			err = c.run.countMemory(total)
 		}
 		if err != nil {
 			return nil, err
@@ -54,8 +54,8 @@ func sum(l []Value, c *Call) (Value, error) {
 	return total, nil
 }
 
-// folded returns a function that converts v for comparison in sort, unique and min: it ignores case in strings unless requested otherwise.
-func folded(c *Call, i int) func(Value) Value {
+// foldCase returns a function that converts v for comparison in sort, unique and min: it ignores case in strings unless requested otherwise.
+func foldCase(c *Call, i int) func(Value) Value {
 	if truth(c.Arg(i, "case_sensitive", false)) {
 		return func(v Value) Value { return v }
 	}
@@ -68,13 +68,13 @@ func folded(c *Call, i int) func(Value) Value {
 }
 
 func sorted(l []Value, c *Call) (Value, error) {
-	by, fold := path(c.run, c.Arg(2, "attribute", nil), nil), folded(c, 1)
+	by, fold := path(c.run, c.Arg(2, "attribute", nil), nil), foldCase(c, 1)
 	out, err := sortValues(l, func(v Value) (Value, error) { x, err := by(v); return fold(x), err }, truth(c.Arg(0, "reverse", false)))
 	return &List{Items: out}, err
 }
 
 func unique(l []Value, c *Call) (Value, error) {
-	by, fold := path(c.run, c.Arg(1, "attribute", nil), nil), folded(c, 0)
+	by, fold := path(c.run, c.Arg(1, "attribute", nil), nil), foldCase(c, 0)
 	seen, out := NewDict(), []Value{}
 	for _, v := range l {
 		x, err := by(v)
@@ -95,7 +95,7 @@ func extreme(want int) func(l []Value, c *Call) (Value, error) {
 		if len(l) == 0 {
 			return Undefined{"No aggregated item, sequence was empty."}, nil
 		}
-		by, fold := path(c.run, c.Arg(1, "attribute", nil), nil), folded(c, 0)
+		by, fold := path(c.run, c.Arg(1, "attribute", nil), nil), foldCase(c, 0)
 		var best, key Value
 		for i, v := range l {
 			x, err := by(v)
@@ -177,7 +177,7 @@ func mapped(l []Value, c *Call) (Value, error) {
 	out := make([]Value, len(l))
 	for i, x := range l {
 		if out[i], err = f(x); err == nil {
-			err = c.run.built(out[i])
+			err = c.run.countMemory(out[i])
 		}
 		if err != nil {
 			return nil, err

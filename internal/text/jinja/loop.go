@@ -7,12 +7,12 @@ import (
 
 // loop is the variable loop inside a for block.
 type loop struct {
-	list  []Value
-	index int
-	depth int64
-	again func(r *run, v Value, depth int64) error // body of a recursive loop
-	last  []Value                                  // last argument of changed()
-	seen  bool
+	list        []Value
+	index       int
+	depth       int64
+	recurseBody func(r *run, v Value, depth int64) error // body of a recursive loop
+	last        []Value                                  // last argument of changed()
+	hasLast     bool
 }
 
 // attr returns an attribute of the loop variable.
@@ -56,10 +56,10 @@ func (l *loop) attr(name string) (Value, bool) {
 		}), true
 	case "changed":
 		return Func(func(c *Call) (Value, error) {
-			if l.seen && equalAll(l.last, c.Args) {
+			if l.hasLast && equalAll(l.last, c.Args) {
 				return false, nil
 			}
-			l.last, l.seen = c.Args, true
+			l.last, l.hasLast = c.Args, true
 			return true, nil
 		}), true
 	}
@@ -68,14 +68,14 @@ func (l *loop) attr(name string) (Value, bool) {
 
 // recurse runs a recursive loop over another value.
 func (l *loop) recurse(r *run, c *Call) (Value, error) {
-	if l.again == nil {
+	if l.recurseBody == nil {
 		return nil, errors.New("the loop is not recursive")
 	}
 	if r.calls++; r.calls > maxCalls {
 		return nil, fmt.Errorf("calls nested deeper than %d", maxCalls)
 	}
 	defer func() { r.calls-- }()
-	return r.captured(func() error { return l.again(r, c.Arg(0, "", nil), l.depth+1) })
+	return r.captured(func() error { return l.recurseBody(r, c.Arg(0, "", nil), l.depth+1) })
 }
 
 func (p *parser) forStmt(line int) (stmt, error) {
@@ -107,7 +107,7 @@ func (p *parser) forStmt(line int) (stmt, error) {
 		return nil, err
 	}
 	f := &forLoop{line: line, target: target, test: test, recursive: recursive, body: body}
-	if p.which() == "else" {
+	if p.endTag() == "else" {
 		if f.otherwise, err = p.body("endfor"); err != nil {
 			return nil, err
 		}
@@ -119,7 +119,7 @@ func (p *parser) forStmt(line int) (stmt, error) {
 		if err != nil {
 			return err
 		}
-		return f.over(r, v, 0)
+		return f.iterate(r, v, 0)
 	}, nil
 }
 
@@ -133,14 +133,14 @@ type forLoop struct {
 	otherwise stmt // body for an empty list; nil = none
 }
 
-// over runs the loop over the items of v.
-func (f *forLoop) over(r *run, v Value, depth int64) error {
+// iterate runs the loop over the items of v.
+func (f *forLoop) iterate(r *run, v Value, depth int64) error {
 	list, err := items(v)
 	if err != nil {
 		return r.wrap(f.line, err)
 	}
 	if f.test != nil {
-		if list, err = keep(r, list, f.target, f.test); err != nil {
+		if list, err = selectItems(r, list, f.target, f.test); err != nil {
 			return r.wrap(f.line, err)
 		}
 	}
@@ -149,7 +149,7 @@ func (f *forLoop) over(r *run, v Value, depth int64) error {
 	}
 	l := &loop{list: list, depth: depth}
 	if f.recursive {
-		l.again = f.over
+		l.recurseBody = f.iterate
 	}
 	for i, x := range list {
 		l.index = i
@@ -172,8 +172,8 @@ func (f *forLoop) over(r *run, v Value, depth int64) error {
 	return nil
 }
 
-// keep returns the items for which the condition of a loop is true.
-func keep(r *run, list []Value, target func(*run, Value) error, test expr) (out []Value, err error) {
+// selectItems returns the items for which the condition of a loop is true.
+func selectItems(r *run, list []Value, target func(*run, Value) error, test expr) (out []Value, err error) {
 	for _, x := range list {
 		err := r.within(r.scope, map[string]Value{}, func() error {
 			if err := target(r, x); err != nil {

@@ -23,11 +23,11 @@ func (e *Environment) printed(v Value) string {
 	return Str(v)
 }
 
-// marking are the filters whose result needs no escaping.
-var marking = map[string]bool{"tojson": true, "safe": true, "escape": true, "e": true, "forceescape": true}
+// safeFilters are the filters whose result needs no escaping.
+var safeFilters = map[string]bool{"tojson": true, "safe": true, "escape": true, "e": true, "forceescape": true}
 
-// marked returns a filter that handles Markup: filters in marking return Markup, all others keep the type of their input.
-func marked(name string, f Filter) Filter {
+// markupFilter returns a filter that handles Markup: filters in marking return Markup, all others keep the type of their input.
+func markupFilter(name string, f Filter) Filter {
 	return func(v Value, c *Call) (Value, error) {
 		m, was := v.(Markup)
 		if was && (name == "escape" || name == "e" || name == "safe") {
@@ -42,15 +42,15 @@ func marked(name string, f Filter) Filter {
 			return nil, err
 		case name == "safe":
 			return Markup(Str(out)), nil
-		case text && (was || marking[name]):
+		case text && (was || safeFilters[name]):
 			return Markup(s), nil
 		}
 		return out, nil
 	}
 }
 
-// keeping returns a method of Markup that returns Markup and escapes the text that it inserts.
-func keeping(name string, f Func) Func {
+// markupMethod returns a method of Markup that returns Markup and escapes the text that it inserts.
+func markupMethod(name string, f Func) Func {
 	escaped := func(v Value) Value {
 		if s, ok := v.(string); ok {
 			return escapeHTML(s)
@@ -73,12 +73,12 @@ func keeping(name string, f Func) Func {
 				c.Args[i] = plain(a)
 			}
 		}
-		return remarked(f(c))
+		return toMarkup(f(c))
 	}
 }
 
-// remarked converts a part of Markup, a text or a list of texts, back to Markup.
-func remarked(v Value, err error) (Value, error) {
+// toMarkup converts a part of Markup, a text or a list of texts, back to Markup.
+func toMarkup(v Value, err error) (Value, error) {
 	mark := func(list []Value) {
 		for i, one := range list {
 			if s, ok := one.(string); ok {

@@ -216,7 +216,7 @@ func contains(a, b Value) (bool, error) {
 // sliceOf evaluates v[a:b:c].
 func sliceOf(v Value, bounds [3]Value) (Value, error) {
 	if m, ok := v.(Markup); ok {
-		return remarked(sliceOf(string(m), bounds))
+		return toMarkup(sliceOf(string(m), bounds))
 	}
 	var part []Value
 	var pick func([]Value) Value

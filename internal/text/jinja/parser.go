@@ -85,8 +85,8 @@ func at(line int, e expr) expr {
 	}
 }
 
-// deep limits nesting. Call its result at the end of the level.
-func (p *parser) deep() (func(), error) {
+// nest limits nesting. Call its result at the end of the level.
+func (p *parser) nest() (func(), error) {
 	if p.depth++; p.depth > maxNesting {
 		return nil, errorAt(p.peek().line, "nested deeper than %d", maxNesting)
 	}
@@ -123,7 +123,7 @@ func (p *parser) tuple(cond bool) (expr, error) {
 
 // expression parses a whole expression; without cond, it excludes a conditional ("a if b else c").
 func (p *parser) expression(cond bool) (expr, error) {
-	up, err := p.deep()
+	up, err := p.nest()
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +193,7 @@ func (p *parser) not() (expr, error) {
 	if !p.take(tName, "not") {
 		return p.compare()
 	}
-	up, err := p.deep()
+	up, err := p.nest()
 	if err != nil {
 		return nil, err
 	}
@@ -294,7 +294,7 @@ func (p *parser) binary(sub func() (expr, error), table map[string]func(a, b Val
 			}
 			v, err := r.env.operate(t.text, f, a, b)
 			if err == nil {
-				err = r.built(v)
+				err = r.countMemory(v)
 			}
 			return v, err
 		})
@@ -317,7 +317,7 @@ func (p *parser) power() (expr, error) {
 }
 
 func (p *parser) unary(filters bool) (expr, error) {
-	up, err := p.deep()
+	up, err := p.nest()
 	if err != nil {
 		return nil, err
 	}

@@ -288,7 +288,7 @@ func (p *parser) filter(e expr) (expr, error) {
 		}
 		out, err := f(v, c)
 		if err == nil {
-			err = r.built(out)
+			err = r.countMemory(out)
 		}
 		return out, err
 	}), nil

@@ -24,7 +24,7 @@ func init() { // in init, because the table and the parser refer to each other
 
 // block parses text and tags up to a tag with one of the given names, which it does not consume, or the end.
 func (p *parser) block(ends ...string) (stmt, error) {
-	up, err := p.deep()
+	up, err := p.nest()
 	if err != nil {
 		return nil, err
 	}
@@ -106,8 +106,8 @@ func (p *parser) end() error {
 	return nil
 }
 
-// which returns the name of the tag that ended the last block.
-func (p *parser) which() string { return p.toks[p.pos-1].text }
+// endTag returns the name of the tag that ended the last block.
+func (p *parser) endTag() string { return p.toks[p.pos-1].text }
 
 // body parses %}, a block, and the tag that ends it.
 func (p *parser) body(end string) (stmt, error) {
@@ -140,12 +140,12 @@ func (p *parser) ifStmt(int) (stmt, error) {
 			return nil, err
 		}
 		list = append(list, branch{test, b})
-		if p.which() != "elif" {
+		if p.endTag() != "elif" {
 			break
 		}
 	}
 	otherwise := stmt(func(*run) error { return nil })
-	if p.which() == "else" {
+	if p.endTag() == "else" {
 		var err error
 		if otherwise, err = p.body("endif"); err != nil {
 			return nil, err

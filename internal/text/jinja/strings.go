@@ -37,8 +37,8 @@ func pySpace(r rune) bool { return unicode.IsSpace(r) || r >= 0x1C && r <= 0x1F 
 
 type stringMethod func(s string, c *Call) (Value, error)
 
-// plainly returns a method that applies a function to a string.
-func plainly(f func(string) string) stringMethod {
+// mapMethod returns a method that applies a function to a string.
+func mapMethod(f func(string) string) stringMethod {
 	return func(s string, _ *Call) (Value, error) { return f(s), nil }
 }
 
@@ -53,8 +53,8 @@ func stripper(cut func(string, func(rune) bool) string) stringMethod {
 	}
 }
 
-// affix returns startswith or endswith, which take a string or a tuple of strings.
-func affix(has func(s, affix string) bool) stringMethod {
+// affixMethod returns startswith or endswith, which take a string or a tuple of strings.
+func affixMethod(has func(s, affix string) bool) stringMethod {
 	return func(s string, c *Call) (Value, error) {
 		switch x := c.Arg(0, "prefix", nil).(type) {
 		case string:
@@ -97,8 +97,8 @@ func finder(index func(s, sub string) int, must bool) stringMethod {
 	}
 }
 
-// all returns isdigit and similar methods.
-func all(test func(rune) bool) stringMethod {
+// testMethod returns isdigit and similar methods.
+func testMethod(test func(rune) bool) stringMethod {
 	return func(s string, _ *Call) (Value, error) {
 		for _, r := range s {
 			if !test(r) {
@@ -109,8 +109,8 @@ func all(test func(rune) bool) stringMethod {
 	}
 }
 
-// cased returns isupper or islower.
-func cased(want, other func(rune) bool) stringMethod {
+// caseMethod returns isupper or islower.
+func caseMethod(want, other func(rune) bool) stringMethod {
 	return func(s string, _ *Call) (Value, error) {
 		found := false
 		for _, r := range s {
@@ -160,14 +160,14 @@ var stringMethods map[string]stringMethod
 func init() {
 	stringMethods = map[string]stringMethod{
 		"strip": stripper(strings.TrimFunc), "lstrip": stripper(strings.TrimLeftFunc), "rstrip": stripper(strings.TrimRightFunc),
-		"startswith": affix(strings.HasPrefix), "endswith": affix(strings.HasSuffix),
-		"upper": plainly(strings.ToUpper), "lower": plainly(strings.ToLower), "title": plainly(title), "capitalize": plainly(capitalize),
-		"casefold": plainly(strings.ToLower), "swapcase": plainly(swapcase),
+		"startswith": affixMethod(strings.HasPrefix), "endswith": affixMethod(strings.HasSuffix),
+		"upper": mapMethod(strings.ToUpper), "lower": mapMethod(strings.ToLower), "title": mapMethod(title), "capitalize": mapMethod(capitalize),
+		"casefold": mapMethod(strings.ToLower), "swapcase": mapMethod(swapcase),
 		"find": finder(strings.Index, false), "rfind": finder(strings.LastIndex, false),
 		"index": finder(strings.Index, true), "rindex": finder(strings.LastIndex, true),
-		"isdigit": all(unicode.IsDigit), "isnumeric": all(unicode.IsNumber), "isdecimal": all(unicode.IsDigit), "isalpha": all(unicode.IsLetter),
-		"isalnum": all(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }), "isspace": all(pySpace),
-		"isupper": cased(unicode.IsUpper, unicode.IsLower), "islower": cased(unicode.IsLower, unicode.IsUpper),
+		"isdigit": testMethod(unicode.IsDigit), "isnumeric": testMethod(unicode.IsNumber), "isdecimal": testMethod(unicode.IsDigit), "isalpha": testMethod(unicode.IsLetter),
+		"isalnum": testMethod(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }), "isspace": testMethod(pySpace),
+		"isupper": caseMethod(unicode.IsUpper, unicode.IsLower), "islower": caseMethod(unicode.IsLower, unicode.IsUpper),
 		"ljust": justify(false, true), "rjust": justify(true, false), "center": justify(true, true),
 		"split": split, "rsplit": rsplit, "splitlines": splitlines, "join": joinStrings, "replace": replaceString, "count": countString,
 		"format": formatString, "zfill": zfill, "partition": partition(strings.Index, false), "rpartition": partition(strings.LastIndex, true),
@@ -327,7 +327,7 @@ func joinStrings(s string, c *Call) (Value, error) {
 		}
 		parts[i] = x
 	}
-	return joined(parts, s)
+	return joinWithin(parts, s)
 }
 
 func replaceString(s string, c *Call) (Value, error) {
@@ -343,7 +343,7 @@ func replaceString(s string, c *Call) (Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return replaced(s, from, to, int(n))
+	return replaceWithin(s, from, to, int(n))
 }
 
 func countString(s string, c *Call) (Value, error) {

@@ -9,8 +9,8 @@ import (
 // a returns a test that applies a predicate.
 func a(f func(v Value) bool) Test { return func(v Value, _ *Call) (bool, error) { return f(v), nil } }
 
-// versus returns a test that compares with one argument.
-func versus(op string) Test {
+// comparisonTest returns a test that compares with one argument.
+func comparisonTest(op string) Test {
 	return func(v Value, c *Call) (bool, error) { return comparisons[op](v, c.Arg(0, "other", nil)) }
 }
 
@@ -58,7 +58,7 @@ var tests = sync.OnceValue(func() map[string]Test {
 	for name, op := range map[string]string{
 		"eq": "==", "equalto": "==", "ne": "!=", "lt": "<", "lessthan": "<", "le": "<=", "gt": ">", "greaterthan": ">", "ge": ">=",
 	} {
-		t[name] = versus(op)
+		t[name] = comparisonTest(op)
 	}
 	return t
 })

@@ -123,7 +123,7 @@ type rankFamily struct {
 	reserved int    // number of special ids after the ranks
 	format   string // format of their texts
 	named    []string
-	first    bool // named tokens directly follow the ranks, whatever the configuration contains
+	first    bool // the named tokens directly follow the ranks, whatever the configuration contains
 }
 
 // rankFamilies are the model families that publish rank lists.

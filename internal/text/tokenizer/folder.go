@@ -15,7 +15,7 @@ type format struct {
 	load  func(f *folder, name string) (*Tokenizer, error)
 }
 
-func named(names ...string) func(string) bool {
+func hasName(names ...string) func(string) bool {
 	return func(name string) bool {
 		for _, n := range names {
 			if strings.EqualFold(n, name) {
@@ -26,7 +26,7 @@ func named(names ...string) func(string) bool {
 	}
 }
 
-func suffix(s string) func(string) bool {
+func hasSuffix(s string) func(string) bool {
 	return func(name string) bool { return strings.HasSuffix(strings.ToLower(name), s) }
 }
 
@@ -39,24 +39,24 @@ func isTekken(name string) bool {
 // formats returns the files from which a tokenizer can be loaded, in order of preference.
 func formats() []format {
 	return []format{
-		{named("tokenizer.json"), loadJSON},
-		{named("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model"), loadModelFile},
+		{hasName("tokenizer.json"), loadJSON},
+		{hasName("tokenizer.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model"), loadModelFile},
 		{isTekken, loadTekken},
-		{named("tiktoken.model"), loadRankFile},
-		{suffix(".tiktoken"), loadRankFile},
-		{named("vocab.json"), loadVocabMerges},
-		{named("vocab.txt"), loadVocabTxt},
-		{suffix(".gguf"), loadGGUF},
-		{suffix(".model"), loadModelFile},
+		{hasName("tiktoken.model"), loadRankFile},
+		{hasSuffix(".tiktoken"), loadRankFile},
+		{hasName("vocab.json"), loadVocabMerges},
+		{hasName("vocab.txt"), loadVocabTxt},
+		{hasSuffix(".gguf"), loadGGUF},
+		{hasSuffix(".model"), loadModelFile},
 	}
 }
 
-// beside lists the files that are read together with a tokenizer file.
-var beside = named("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json",
+// companionFile lists the files that are read together with a tokenizer file.
+var companionFile = hasName("tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", "chat_template.json",
 	"merges.txt")
 
-// searched lists the file names for an error about a folder without tokenizer files.
-const searched = "tokenizer.json, tokenizer.model, spiece.model, sentencepiece.bpe.model, tekken.json, tiktoken.model, *.tiktoken, " +
+// searchedNames lists the file names for an error about a folder without tokenizer files.
+const searchedNames = "tokenizer.json, tokenizer.model, spiece.model, sentencepiece.bpe.model, tekken.json, tiktoken.model, *.tiktoken, " +
 	"vocab.json + merges.txt, vocab.txt, *.gguf"
 
 // formatOf returns the format of a file by its name; place is its preference.
@@ -69,13 +69,13 @@ func formatOf(name string) (f format, place int, ok bool) {
 	return format{}, 0, false
 }
 
-// wanted selects the files of a repository to download. It excludes GGUF files, because they contain whole models.
-func wanted(name string) bool {
-	if strings.Contains(name, "/") || suffix(".gguf")(name) {
+// isDownloaded selects the files of a repository to download. It excludes GGUF files, because they contain whole models.
+func isDownloaded(name string) bool {
+	if strings.Contains(name, "/") || hasSuffix(".gguf")(name) {
 		return false
 	}
 	_, _, ok := formatOf(name)
-	return ok || beside(name)
+	return ok || companionFile(name)
 }
 
 // loadable reports whether files contain a tokenizer.
@@ -159,7 +159,7 @@ func openLocal(path string) (*Tokenizer, error) {
 			continue
 		}
 		_, _, ok := formatOf(e.Name())
-		if beside(e.Name()) || info.IsDir() && ok {
+		if companionFile(e.Name()) || info.IsDir() && ok {
 			files[e.Name()] = full
 		}
 	}
@@ -185,9 +185,9 @@ func load(name string, files map[string]string) (*Tokenizer, error) {
 		f := &folder{name: name, files: files}
 		if err := f.readSettings(); err == nil && len(f.conf.AutoMap) > 0 && string(f.conf.AutoMap) != "null" {
 			return nil, &UnfitError{Text: fmt.Sprintf("Custom Tokenizer Code: %q needs its own Python code (tokenizer_class %q) and has no tokenizer file; searched for %s; "+
-				"aiperf never runs Python code of a model, trusted or not", name, f.conf.Class, searched)}
+				"aiperf never runs Python code of a model, trusted or not", name, f.conf.Class, searchedNames)}
 		}
-		return nil, &UnfitError{Text: fmt.Sprintf("No Standard Tokenizer: %q has no tokenizer file; searched for %s", name, searched)}
+		return nil, &UnfitError{Text: fmt.Sprintf("No Standard Tokenizer: %q has no tokenizer file; searched for %s", name, searchedNames)}
 	}
 	return loadWith(name, files, main, kind)
 }

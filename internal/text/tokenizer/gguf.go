@@ -196,15 +196,15 @@ func (v ggufVocab) byteLevel(f *folder) (*Tokenizer, error) {
 	}
 	d := document{
 		"added_tokens": tokens,
-		"model":        kind("BPE", "vocab", vocab, "merges", v.list("merges"), "ignore_merges", pre == "llama-bpe" || pre == "tekken"),
-		"pre_tokenizer": kind("Sequence", "pretokenizers", []any{
-			kind("Split", "pattern", map[string]any{"Regex": pattern}, "behavior", "Isolated"),
-			kind("ByteLevel", "add_prefix_space", false, "use_regex", false),
+		"model":        typedPart("BPE", "vocab", vocab, "merges", v.list("merges"), "ignore_merges", pre == "llama-bpe" || pre == "tekken"),
+		"pre_tokenizer": typedPart("Sequence", "pretokenizers", []any{
+			typedPart("Split", "pattern", map[string]any{"Regex": pattern}, "behavior", "Isolated"),
+			typedPart("ByteLevel", "add_prefix_space", false, "use_regex", false),
 		}),
-		"decoder": kind("ByteLevel"),
+		"decoder": typedPart("ByteLevel"),
 	}
 	if pre == "qwen2" {
-		d["normalizer"] = kind("NFC")
+		d["normalizer"] = typedPart("NFC")
 	}
 	return f.fromDocument(d)
 }

@@ -134,7 +134,7 @@ func IsMissing(err error) bool {
 // find returns the files of a repository, by its full or short name.
 func find(ctx context.Context, c hfhub.Config, spec, rev string, o Options) (string, map[string]string, error) {
 	id := spec
-	if !strings.Contains(spec, "/") && !loadable(c.Cached(spec, rev, wanted)) {
+	if !strings.Contains(spec, "/") && !loadable(c.Cached(spec, rev, isDownloaded)) {
 		if alias := c.Alias(spec); alias != "" {
 			id = alias
 		} else if c.Offline == "" {
@@ -148,13 +148,13 @@ func find(ctx context.Context, c hfhub.Config, spec, rev string, o Options) (str
 			o.info("tokenizer %s → %s", spec, id)
 		}
 	}
-	files, err := c.Files(ctx, id, rev, wanted, loadable)
+	files, err := c.Files(ctx, id, rev, isDownloaded, loadable)
 	var e *hfhub.Error
 	if errors.As(err, &e) && e.Kind == hfhub.NotFound && strings.Contains(spec, "/") {
 		if found, rerr := c.Resolve(ctx, spec); rerr == nil && found != spec {
 			o.info("tokenizer %s → %s", spec, found)
 			id = found
-			files, err = c.Files(ctx, id, rev, wanted, loadable)
+			files, err = c.Files(ctx, id, rev, isDownloaded, loadable)
 		}
 	}
 	return id, files, err

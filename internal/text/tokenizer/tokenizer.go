@@ -43,7 +43,7 @@ func (t *Tokenizer) Append(dst []int32, text string) []int32 {
 		return dst
 	}
 	dst, err := t.pipe.Append(pipeline.Limits(len(text)), dst, text)
-	t.settle(err, text)
+	t.storeError(err, text)
 	return dst
 }
 
@@ -64,8 +64,8 @@ func (t *Tokenizer) probe() error {
 	return t.Err()
 }
 
-// settle stores the error of a text.
-func (t *Tokenizer) settle(err error, text string) {
+// storeError stores the error of a text.
+func (t *Tokenizer) storeError(err error, text string) {
 	if err == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (t *Tokenizer) Count(text string) int {
 		return 0
 	}
 	n, err := t.pipe.Count(pipeline.Limits(len(text)), text)
-	t.settle(err, text)
+	t.storeError(err, text)
 	return n
 }
 

@@ -21,7 +21,7 @@ func (f *folder) fromDocument(d document) (*Tokenizer, error) {
 	return f.parseJSON(b)
 }
 
-func kind(name string, more ...any) map[string]any {
+func typedPart(name string, more ...any) map[string]any {
 	m := map[string]any{"type": name}
 	for i := 0; i+1 < len(more); i += 2 {
 		m[more[i].(string)] = more[i+1]
@@ -64,16 +64,16 @@ func loadVocabMerges(f *folder, name string) (*Tokenizer, error) {
 	}
 	prefix := f.conf.AddPrefixSpace != nil && *f.conf.AddPrefixSpace
 	d := document{
-		"model":         kind("BPE", "vocab", json.RawMessage(vocab), "merges", merges),
-		"pre_tokenizer": kind("ByteLevel", "add_prefix_space", prefix),
-		"decoder":       kind("ByteLevel"),
+		"model":         typedPart("BPE", "vocab", json.RawMessage(vocab), "merges", merges),
+		"pre_tokenizer": typedPart("ByteLevel", "add_prefix_space", prefix),
+		"decoder":       typedPart("ByteLevel"),
 	}
 	if strings.HasPrefix(f.conf.Class, "Roberta") || strings.HasPrefix(f.conf.Class, "Bart") {
 		var ids map[string]int32
 		if err := json.Unmarshal(vocab, &ids); err != nil {
 			return nil, err
 		}
-		d["post_processor"] = kind("RobertaProcessing", "cls", []any{"<s>", ids["<s>"]}, "sep", []any{"</s>", ids["</s>"]})
+		d["post_processor"] = typedPart("RobertaProcessing", "cls", []any{"<s>", ids["<s>"]}, "sep", []any{"</s>", ids["</s>"]})
 	}
 	return f.fromDocument(d)
 }
@@ -92,29 +92,29 @@ func loadVocabTxt(f *folder, name string) (*Tokenizer, error) {
 		vocab[strings.TrimRight(string(line), "\r")] = i
 	}
 	var tokens []any
-	for _, t := range []text{orText(f.conf.PAD, "[PAD]"), orText(f.conf.UNK, "[UNK]"), orText(f.conf.CLS, "[CLS]"),
-		orText(f.conf.SEP, "[SEP]"), orText(f.conf.MASK, "[MASK]")} {
+	for _, t := range []text{firstText(f.conf.PAD, "[PAD]"), firstText(f.conf.UNK, "[UNK]"), firstText(f.conf.CLS, "[CLS]"),
+		firstText(f.conf.SEP, "[SEP]"), firstText(f.conf.MASK, "[MASK]")} {
 		if id, ok := vocab[string(t)]; ok {
 			tokens = append(tokens, map[string]any{"id": id, "content": t, "special": true, "normalized": false})
 		}
 	}
 	d := document{
 		"added_tokens":  tokens,
-		"normalizer":    kind("BertNormalizer", "lowercase", true),
-		"pre_tokenizer": kind("BertPreTokenizer"),
-		"model": kind("WordPiece", "vocab", vocab, "unk_token", orText(f.conf.UNK, "[UNK]"), "continuing_subword_prefix", "##",
+		"normalizer":    typedPart("BertNormalizer", "lowercase", true),
+		"pre_tokenizer": typedPart("BertPreTokenizer"),
+		"model": typedPart("WordPiece", "vocab", vocab, "unk_token", firstText(f.conf.UNK, "[UNK]"), "continuing_subword_prefix", "##",
 			"max_input_chars_per_word", 100),
-		"decoder": kind("WordPiece", "prefix", "##", "cleanup", true),
+		"decoder": typedPart("WordPiece", "prefix", "##", "cleanup", true),
 	}
-	cls, ok1 := vocab[string(orText(f.conf.CLS, "[CLS]"))]
-	sep, ok2 := vocab[string(orText(f.conf.SEP, "[SEP]"))]
+	cls, ok1 := vocab[string(firstText(f.conf.CLS, "[CLS]"))]
+	sep, ok2 := vocab[string(firstText(f.conf.SEP, "[SEP]"))]
 	if ok1 && ok2 {
-		d["post_processor"] = kind("BertProcessing", "cls", []any{"", cls}, "sep", []any{"", sep})
+		d["post_processor"] = typedPart("BertProcessing", "cls", []any{"", cls}, "sep", []any{"", sep})
 	}
 	return f.fromDocument(d)
 }
 
-func orText(t, otherwise text) text {
+func firstText(t, otherwise text) text {
 	if t == "" {
 		return otherwise
 	}

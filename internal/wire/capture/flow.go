@@ -2,22 +2,22 @@ package capture
 
 // flow maps offsets in the receiving half of a connection to instants.
 type flow struct {
-	base    uint32        // sequence number of the first byte of the stream
-	opened  int64         // instant of the SYN-ACK
-	claimed bool          // belongs to a connection of this client
-	lost    bool          // given up permanently
-	front   uint64        // every byte before it has arrived
-	last    int64         // instant of the last mark
-	marks   []gapFreeMark // ascending, for the bytes not queried yet
-	head    int           // index of the first mark in use
-	ahead   []span        // segments beyond front, sorted by start
+	base   uint32        // sequence number of the first byte of the stream
+	opened int64         // instant of the SYN-ACK
+	ours   bool          // belongs to a connection of this client
+	lost   bool          // given up permanently
+	front  uint64        // every byte before it has arrived
+	last   int64         // instant of the last mark
+	marks  []gapFreeMark // ascending, for the bytes not queried yet
+	head   int           // index of the first mark in use
+	ahead  []span        // segments beyond front, sorted by start
 }
 
 // gapFreeMark says that all bytes up to end had arrived at an instant.
 type gapFreeMark struct {
-	end  uint64
-	at   int64
-	sure bool // false: the stream had a gap that no packet filled
+	end     uint64
+	at      int64
+	gapFree bool // false: the stream had a gap that no packet filled
 }
 
 // span is a segment beyond a gap.
@@ -41,7 +41,7 @@ func (f *flow) segment(seq uint32, n int, at int64) {
 		return // retransmitted
 	}
 	if s := uint64(max(start, int64(f.front))); s > f.front {
-		f.hold(span{s, uint64(end), at})
+		f.storeAhead(span{s, uint64(end), at})
 		return
 	}
 	f.advance(uint64(end), at, true)
@@ -70,7 +70,7 @@ func (f *flow) mark(at int64, sure bool) {
 	}
 	at = max(at, f.last) // the clocks of the CPUs that receive packets may differ slightly
 	f.last = at
-	if n := len(f.marks); n > f.head && f.marks[n-1].at == at && f.marks[n-1].sure == sure {
+	if n := len(f.marks); n > f.head && f.marks[n-1].at == at && f.marks[n-1].gapFree == sure {
 		f.marks[n-1].end = f.front
 		return
 	}
@@ -87,8 +87,8 @@ func (f *flow) mark(at int64, sure bool) {
 
 func (f *flow) giveUp() { f.lost, f.marks, f.head, f.ahead = true, nil, 0, nil }
 
-// hold stores a segment beyond a gap, sorted by its start.
-func (f *flow) hold(s span) {
+// storeAhead stores a segment beyond a gap, sorted by its start.
+func (f *flow) storeAhead(s span) {
 	if len(f.ahead) >= maxMarks {
 		f.giveUp()
 		return
@@ -114,7 +114,7 @@ func (f *flow) arrival(p Point) Arrival {
 	for f.head < len(f.marks) && f.marks[f.head].end < p.End {
 		f.head++
 	}
-	if f.head == len(f.marks) || !f.marks[f.head].sure || f.marks[f.head].at > p.Read {
+	if f.head == len(f.marks) || !f.marks[f.head].gapFree || f.marks[f.head].at > p.Read {
 		return Arrival{At: p.Read}
 	}
 	return Arrival{At: f.marks[f.head].at, Known: true}
@@ -130,7 +130,7 @@ func (f *flow) through(p Point) (list []Mark) {
 	}
 	for ; f.head < len(f.marks); f.head++ {
 		m := f.marks[f.head]
-		one := Mark{End: min(m.end, p.End), At: m.at, Known: m.sure && m.at <= p.Read}
+		one := Mark{End: min(m.end, p.End), At: m.at, Known: m.gapFree && m.at <= p.Read}
 		if !one.Known {
 			one.At = p.Read
 		}

@@ -90,7 +90,7 @@ func (t *flows) packet(b []byte, length int, at int64) {
 		}
 	case f == nil:
 		t.stats.Foreign++
-	case !f.claimed:
+	case !f.ours:
 		t.stats.Foreign++
 		delete(t.byKey, s.key)
 	case s.flags&flagFIN != 0:

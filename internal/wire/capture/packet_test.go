@@ -84,7 +84,7 @@ func TestFlows(t *testing.T) {
 		t.Errorf("nobody's flow is kept: %+v", f.stats)
 	}
 	in(99, flagSYN|16, 0, 4)
-	f.byKey[k].claimed = true
+	f.byKey[k].ours = true
 	in(99, flagSYN|16, 0, 5) // once more
 	in(100, 16, 3, 6)
 	in(103, flagFIN|16, 2, 7)
@@ -97,7 +97,7 @@ func TestFlows(t *testing.T) {
 		}
 	}
 	in(4000, flagSYN|16, 0, 8) // the ports are used again
-	if g := f.byKey[k]; g.base != 4001 || g.claimed || g.opened != 8 {
+	if g := f.byKey[k]; g.base != 4001 || g.ours || g.opened != 8 {
 		t.Errorf("%+v", g)
 	}
 }

@@ -168,7 +168,7 @@ func (c *Capture) Track(local, remote netip.AddrPort, dialled int64) *Flow {
 	if f == nil || f.opened < dialled {
 		return nil
 	}
-	f.claimed = true
+	f.ours = true
 	return &Flow{c, k, f}
 }
 

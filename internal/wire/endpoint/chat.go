@@ -8,7 +8,7 @@ import (
 )
 
 // chatType implements OpenAI's chat completions.
-var chatType = jsonType{encode: encodeChat, input: chatInput, member: chatMember, keeper: func() memoryMaker { return new(chatKeeper) }}
+var chatType = jsonType{encode: encodeChat, input: chatInput, member: chatMember, newMemory: func() memoryBuilder { return new(chatMemory) }}
 
 // encodeChat builds the body of a chat completion.
 func encodeChat(b *body, t *conversation.Turn, h *History) error {
@@ -34,16 +34,16 @@ func encodeChat(b *body, t *conversation.Turn, h *History) error {
 // tools writes the tools of the latest turn that has any.
 func (b *body) tools(t *conversation.Turn, h *History) error {
 	tools := t.RawTools
-	for i := len(h.Past) - 1; i >= 0 && !some(tools); i-- {
+	for i := len(h.Past) - 1; i >= 0 && !isPresent(tools); i-- {
 		tools = h.Past[i].Turn.RawTools
 	}
-	if some(tools) && !b.setRaw("tools", tools) {
+	if isPresent(tools) && !b.setRaw("tools", tools) {
 		return invalid(t, "tools: %.80q is not JSON", tools)
 	}
 	return nil
 }
 
-func some(raw json.RawMessage) bool { return raw != nil && string(raw) != "null" }
+func isPresent(raw json.RawMessage) bool { return raw != nil && string(raw) != "null" }
 
 // messages writes the system message, the user context, the earlier turns with their answers, and the turn itself.
 func (b *body) messages(t *conversation.Turn, h *History) error {
@@ -77,18 +77,18 @@ func (w *messageWriter) history(past []PastTurn, now *conversation.Turn, turn fu
 
 // messageWriter writes the elements of a chat's list of messages.
 type messageWriter struct {
-	b       *body
-	force   bool
-	prefix  string // generated system message that is not written yet
-	context string // generated user message that is not written yet
-	some    bool
+	b        *body
+	force    bool
+	prefix   string // generated system message that is not written yet
+	context  string // generated user message that is not written yet
+	nonEmpty bool
 }
 
 func (w *messageWriter) comma() {
-	if w.some {
+	if w.nonEmpty {
 		w.b.buf = append(w.b.buf, ',')
 	}
-	w.some = true
+	w.nonEmpty = true
 }
 
 // writePrefix writes the generated messages, unless an authored system message will include the system text.

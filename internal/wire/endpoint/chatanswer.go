@@ -52,7 +52,7 @@ func (p *part) read(s *jsontext.Scanner) {
 		case "reasoning_content":
 			p.reasoning = s.Text()
 		case "reasoning":
-			p.thought = s.Text()
+			p.reasoningText = s.Text()
 		case "refusal":
 			p.refusal = s.Text()
 		case "tool_calls":
@@ -153,7 +153,7 @@ func (c *call) readFunction(s *jsontext.Scanner) {
 }
 
 func (p *part) readAudio(s *jsontext.Scanner) {
-	p.transcript, p.sound = jsontext.Text{}, false
+	p.transcript, p.isAudio = jsontext.Text{}, false
 	if !s.Open('{') {
 		s.Skip()
 		return
@@ -163,7 +163,7 @@ func (p *part) readAudio(s *jsontext.Scanner) {
 		case "transcript":
 			p.transcript = s.Text()
 		case "data":
-			p.sound = !s.Text().Empty()
+			p.isAudio = !s.Text().Empty()
 		default:
 			s.Skip()
 		}

@@ -6,9 +6,9 @@ import (
 	"aiperf/internal/base/jsontext"
 )
 
-// chatKeeper joins the pieces of a chat answer to the message that later turns repeat.
-type chatKeeper struct {
-	prose []byte
+// chatMemory joins the pieces of a chat answer to the message that later turns repeat.
+type chatMemory struct {
+	text  []byte
 	calls []wholeCall
 }
 
@@ -18,9 +18,9 @@ type wholeCall struct {
 	id, kind, name, arguments []byte
 }
 
-func (k *chatKeeper) take(d *jsonAnswer) {
+func (k *chatMemory) take(d *jsonAnswer) {
 	p := d.chunk.chosen()
-	k.prose = p.prose(k.prose)
+	k.text = p.appendText(k.text)
 	for i := range p.tools {
 		c := &p.tools[i]
 		w := k.call(c.index)
@@ -36,7 +36,7 @@ func (k *chatKeeper) take(d *jsonAnswer) {
 }
 
 // call returns the call with an index; it adds it if it is new.
-func (k *chatKeeper) call(index int) *wholeCall {
+func (k *chatMemory) call(index int) *wholeCall {
 	for i := range k.calls {
 		if k.calls[i].index == index {
 			return &k.calls[i]
@@ -48,11 +48,11 @@ func (k *chatKeeper) call(index int) *wholeCall {
 
 // memory returns the answer as a message. Its content is the prose, or the reasoning if there is nothing else. With tool calls the content is the
 // prose or null.
-func (k *chatKeeper) memory(d *jsonAnswer) Memory {
+func (k *chatMemory) memory(d *jsonAnswer) Memory {
 	if d.failed != nil {
 		return nil
 	}
-	content := k.prose
+	content := k.text
 	if len(content) == 0 && len(k.calls) == 0 {
 		content = d.reasoning
 	}

@@ -34,24 +34,24 @@ func (w *messageWriter) content(t *conversation.Turn) error {
 
 // partWriter writes a list of content parts; without parts it writes the empty string.
 type partWriter struct {
-	b    *body
-	some bool
+	b        *body
+	nonEmpty bool
 }
 
 // open begins a part of a type.
 func (p *partWriter) open(kind string) {
-	if p.some {
+	if p.nonEmpty {
 		p.b.buf = append(p.b.buf, ',')
 	} else {
 		p.b.buf = append(p.b.buf, '[')
 	}
-	p.some = true
+	p.nonEmpty = true
 	p.b.buf = append(p.b.buf, `{"type":`...)
 	p.b.buf = jsontext.AppendString(p.b.buf, kind)
 }
 
 func (p *partWriter) end() {
-	if p.some {
+	if p.nonEmpty {
 		p.b.buf = append(p.b.buf, ']')
 	} else {
 		p.b.buf = append(p.b.buf, '"', '"')

@@ -21,15 +21,15 @@ type chunk struct {
 
 // part is a message or a piece of one.
 type part struct {
-	content    jsontext.Text
-	parts      []jsontext.Text // content given as a list
-	refusal    jsontext.Text
-	transcript jsontext.Text
-	sound      bool          // audio bytes without text
-	reasoning  jsontext.Text // reasoning_content
-	thought    jsontext.Text // reasoning
-	tools      []call
-	set        bool
+	content       jsontext.Text
+	parts         []jsontext.Text // content given as a list
+	refusal       jsontext.Text
+	transcript    jsontext.Text
+	isAudio       bool          // audio bytes without text
+	reasoning     jsontext.Text // reasoning_content
+	reasoningText jsontext.Text // reasoning
+	tools         []call
+	set           bool
 }
 
 // call is a tool call or a piece of one.
@@ -47,11 +47,11 @@ func (p *part) thinking() jsontext.Text {
 	if !p.reasoning.Empty() {
 		return p.reasoning
 	}
-	return p.thought
+	return p.reasoningText
 }
 
-// called reports whether a tool call brought text.
-func (p *part) called() bool {
+// hasCallText reports whether a tool call brought text.
+func (p *part) hasCallText() bool {
 	for i := range p.tools {
 		if !p.tools[i].name.Empty() || !p.tools[i].arguments.Empty() {
 			return true
@@ -60,8 +60,8 @@ func (p *part) called() bool {
 	return false
 }
 
-// prose appends the text outside tool calls.
-func (p *part) prose(dst []byte) []byte {
+// appendText appends the text outside tool calls.
+func (p *part) appendText(dst []byte) []byte {
 	dst = p.content.Append(dst)
 	for _, t := range p.parts {
 		dst = t.Append(dst)
@@ -70,8 +70,8 @@ func (p *part) prose(dst []byte) []byte {
 	return p.transcript.Append(dst)
 }
 
-// calls appends the name and the arguments of every tool call.
-func (p *part) calls(dst []byte) []byte {
+// appendCalls appends the name and the arguments of every tool call.
+func (p *part) appendCalls(dst []byte) []byte {
 	for i := range p.tools {
 		dst = p.tools[i].name.Append(dst)
 		dst = p.tools[i].arguments.Append(dst)

@@ -31,7 +31,7 @@ type Request struct {
 	ContentType string          // "" = that of the run, usually application/json
 	Headers     []record.Header // headers of this request only
 	Body        record.Body
-	Once        bool // the body is unique to this request, so that it is not sent again for the same turn
+	SentOnce    bool // the body is unique to this request, so that it is not sent again for the same turn
 	// Listing returns the body for inputs.json; nil = the body that is sent. It may be called at any time.
 	Listing func() []byte
 }
@@ -169,8 +169,8 @@ func invalid(t *conversation.Turn, format string, args ...any) error {
 	return &FormatError{Class: "ValueError", Origin: t.Origin, Message: fmt.Sprintf(format, args...)}
 }
 
-// alone returns an error if there is history and the type cannot send it.
-func alone(t *conversation.Turn, h *History, name string) error {
+// rejectHistory returns an error if there is history and the type cannot send it.
+func rejectHistory(t *conversation.Turn, h *History, name string) error {
 	if len(h.Past) > 0 {
 		return invalid(t, "endpoint type %s sends only one turn per conversation, and this is turn %d", name, len(h.Past)+1)
 	}

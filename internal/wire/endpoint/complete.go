@@ -40,7 +40,7 @@ type strictAnswer struct {
 func (a *strictAnswer) Add(m *record.Message, index int) (content bool, failure *record.Error) {
 	content, failure = a.Answer.Add(m, index)
 	if failure == nil && a.fault == "" {
-		a.look(m)
+		a.checkMessage(m)
 	}
 	return content, failure
 }
@@ -55,7 +55,7 @@ func quote(b []byte) string {
 	return fmt.Sprintf("%q", b)
 }
 
-func (a *strictAnswer) look(m *record.Message) {
+func (a *strictAnswer) checkMessage(m *record.Message) {
 	if m.Body {
 		kept := *m
 		kept.Raw = bytes.Clone(m.Raw[:min(len(m.Raw), quotedBytes+1)])

@@ -10,7 +10,7 @@ var completionsType = jsonType{encode: encodeCompletions, input: promptInput, me
 
 // encodeCompletions builds the body of a text completion.
 func encodeCompletions(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "completions"); err != nil {
+	if err := rejectHistory(t, h, "completions"); err != nil {
 		return err
 	}
 	list := t.Contents()

@@ -11,7 +11,7 @@ var embeddingsType = jsonType{encode: encodeEmbeddings, input: embeddingsInput, 
 
 // encodeEmbeddings builds the body of an embeddings request; the input is always a list.
 func encodeEmbeddings(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "embeddings"); err != nil {
+	if err := rejectHistory(t, h, "embeddings"); err != nil {
 		return err
 	}
 	b.setString("model", b.set.model(t))

@@ -110,11 +110,11 @@ func (e *Endpoint) RemarksOn(t *conversation.Turn) []string {
 		list = append(list, "extra "+key+" is not sent: endpoint type "+e.Name+" fills this field from the data")
 	}
 	for _, m := range []struct {
-		kind  conversation.Kind
-		takes bool
-		name  string
+		kind      conversation.Kind
+		supported bool
+		name      string
 	}{{conversation.Image, e.Images, "images"}, {conversation.Audio, e.Audio, "audio"}, {conversation.Video, e.Video, "video"}} {
-		if !m.takes && slices.ContainsFunc(t.Parts, func(p conversation.Part) bool { return p.Kind == m.kind }) {
+		if !m.supported && slices.ContainsFunc(t.Parts, func(p conversation.Part) bool { return p.Kind == m.kind }) {
 			list = append(list, "endpoint type "+e.Name+" sends no "+m.name+": they are skipped")
 		}
 	}

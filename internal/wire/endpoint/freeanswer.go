@@ -13,9 +13,9 @@ import (
 // freeType returns a type whose answers have no fixed format: template and raw (endpoints, section 9.16). field selects the value that counts; nil =
 // the first of the well-known members. A document that is not JSON counts as text.
 func freeType(field *jmespath.JMESPath) jsonType {
-	t := jsonType{input: freeInput, loose: looseAnswer, lastEnds: true}
+	t := jsonType{input: freeInput, decodePlain: looseAnswer, lastEnds: true}
 	if field != nil {
-		t.after = func(d *jsonAnswer) { d.chunk.take(selected(field, d.scan.Doc)) }
+		t.after = func(d *jsonAnswer) { d.chunk.setContent(selected(field, d.scan.Doc)) }
 		t.member = func(*jsonAnswer, *jsontext.Scanner, []byte) bool { return false }
 		return t
 	}
@@ -74,8 +74,8 @@ func selected(field *jmespath.JMESPath, doc []byte) (value any) {
 	return found
 }
 
-// take converts a selected value to content: a text, a list of numbers or of lists of numbers (vectors), or a list of objects (scores).
-func (c *chunk) take(value any) {
+// setContent converts a selected value to content: a text, a list of numbers or of lists of numbers (vectors), or a list of objects (scores).
+func (c *chunk) setContent(value any) {
 	switch v := value.(type) {
 	case string:
 		c.delta.reset()

@@ -16,7 +16,7 @@ import (
 var echoType = jsonType{
 	encode: func(b *body, t *conversation.Turn, h *History) error {
 		b.setString("say", strings.Join(t.Contents(), " "))
-		return alone(t, h, "echo")
+		return rejectHistory(t, h, "echo")
 	},
 	input: func(x *inputTexts, s *jsontext.Scanner, key []byte) bool {
 		if string(key) == "say" {
@@ -41,7 +41,7 @@ func TestHowToAddAnEndpoint(t *testing.T) {
 	catalogue = append(catalogue[:len(catalogue):len(catalogue)], []Endpoint{
 		{Name: "echo", Path: "/echo", Title: "LLM Metrics", Summary: "says it again", ProducesTokens: true, TokenizesInput: true, Open: echoType.open},
 	}...)
-	testrecording.Followed(t, "../../../docs/howto/endpoint.md", "howto_test.go", 1)
+	testrecording.CheckPageRows(t, "../../../docs/howto/endpoint.md", "howto_test.go", 1)
 	c := codec(t, "echo", Settings{Extras: []Member{{"loud", []byte("true")}}})
 	r, err := c.Encode(&conversation.Turn{Parts: conversation.Texts("", "a", "b")}, &History{})
 	if err != nil || string(r.Body.Bytes()) != `{"say":"a b","loud":true}` {
@@ -83,7 +83,7 @@ func TestHowToAddAnEndpointOfLines(t *testing.T) {
 	catalogue = append(catalogue[:len(catalogue):len(catalogue)], []Endpoint{
 		{Name: "pieces", Path: "/pieces", Title: "LLM Metrics", Summary: "pieces of a text", Streams: true, ProducesTokens: true, Framing: pieceLines, Open: pieceType.open},
 	}...)
-	testrecording.Followed(t, "../../../docs/howto/ndjson.md", "howto_test.go", 1)
+	testrecording.CheckPageRows(t, "../../../docs/howto/ndjson.md", "howto_test.go", 1)
 	e, _, err := Lookup("pieces")
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ var huggingFaceType = jsonType{encode: encodeHuggingFace, extrasIn: "parameters"
 	member: huggingFaceMember, array: huggingFaceArray, begin: beginHuggingFace, after: afterHuggingFace}
 
 func encodeHuggingFace(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "huggingface_generate"); err != nil {
+	if err := rejectHistory(t, h, "huggingface_generate"); err != nil {
 		return err
 	}
 	b.setString("inputs", strings.Join(t.Contents(), " "))

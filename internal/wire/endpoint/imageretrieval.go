@@ -11,7 +11,7 @@ import (
 var imageRetrievalType = jsonType{encode: encodeImageRetrieval, input: imageRetrievalInput, member: detectionsMember}
 
 func encodeImageRetrieval(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "image_retrieval"); err != nil {
+	if err := rejectHistory(t, h, "image_retrieval"); err != nil {
 		return err
 	}
 	a, some := len(b.buf), false

@@ -120,8 +120,8 @@ func (o *object) setObject(key string, value *object) {
 	o.end(key, a)
 }
 
-// over sets the members of another object, replacing existing ones.
-func (o *object) over(other *object) {
+// overlay sets the members of another object, replacing existing ones.
+func (o *object) overlay(other *object) {
 	for i := range other.members {
 		a := len(o.buf)
 		o.buf = append(o.buf, other.value(i)...)

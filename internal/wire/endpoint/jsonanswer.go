@@ -13,28 +13,28 @@ import (
 // jsonAnswer decodes an answer of JSON documents: events of a stream, or one body.
 type jsonAnswer struct {
 	*jsonType
-	chunk     chunk
-	scan      jsontext.Scanner // scanner of the document that chunk points into
-	format    framing.Format
-	event     framing.Event
-	lines     [][]byte
-	out       []byte // visible text so far
-	reasoning []byte
-	cuts      []cut
-	last      cut    // the last document, with or without content; [DONE] does not count
-	usage     []byte // last non-empty usage object
-	early     []byte // usage object of the first content
-	drafts    []byte // object about speculative decoding
-	drafted   int    // number of documents that held one
-	finish    []byte
-	failure   []byte        // last error object of a document
-	failed    *record.Error // the server reported that the request failed
-	messages  int
-	tokens    int // number of tokens that came as ids
-	skipped   int
-	unframed  bool        // a body that looks like a stream
-	keeper    memoryMaker // nil = no Memory was requested
-	state     any         // state of the type across documents
+	chunk         chunk
+	scan          jsontext.Scanner // scanner of the document that chunk points into
+	format        framing.Format
+	event         framing.Event
+	lines         [][]byte
+	out           []byte // visible text so far
+	reasoning     []byte
+	pending       []pendingContent
+	last          pendingContent // the last document, with or without content; [DONE] does not count
+	usage         []byte         // last non-empty usage object
+	firstUsage    []byte         // usage object of the first content
+	drafts        []byte         // object about speculative decoding
+	draftCount    int            // number of documents that held one
+	finish        []byte
+	failure       []byte        // last error object of a document
+	failed        *record.Error // the server reported that the request failed
+	messages      int
+	tokens        int // number of tokens that came as ids
+	skipped       int
+	looksStreamed bool          // a body that looks like a stream
+	memory        memoryBuilder // nil = no Memory was requested
+	state         any           // state of the type across documents
 }
 
 // stateOf returns the state of a type across the documents of an answer. It makes the state at the first call.
@@ -47,20 +47,20 @@ func stateOf[T any](d *jsonAnswer) *T {
 	return v
 }
 
-// memoryMaker makes the Memory of an answer.
-type memoryMaker interface {
+// memoryBuilder makes the Memory of an answer.
+type memoryBuilder interface {
 	// take reads the current document.
 	take(d *jsonAnswer)
 	// memory returns the Memory at the end of an answer; nil = none.
 	memory(d *jsonAnswer) Memory
 }
 
-// cut is a content response whose texts are still offsets.
-type cut struct {
-	at          int64
-	message     int
-	kind        record.Kind
-	text, think [2]int // start and end
+// pendingContent is a content response whose texts are still offsets.
+type pendingContent struct {
+	at              int64
+	message         int
+	kind            record.Kind
+	text, reasoning [2]int // start and end
 }
 
 var answers = sync.Pool{New: func() any { return new(jsonAnswer) }}
@@ -69,19 +69,19 @@ var answers = sync.Pool{New: func() any { return new(jsonAnswer) }}
 func (t *jsonType) newAnswer(remember bool) *jsonAnswer {
 	d := answers.Get().(*jsonAnswer)
 	*d = jsonAnswer{jsonType: t, format: framing.SSE, chunk: d.chunk, event: d.event, lines: d.lines[:0], out: d.out[:0], reasoning: d.reasoning[:0],
-		cuts: d.cuts[:0], usage: d.usage[:0], early: d.early[:0], drafts: d.drafts[:0], finish: d.finish[:0], failure: d.failure[:0]}
-	if remember && t.keeper != nil {
-		d.keeper = t.keeper()
+		pending: d.pending[:0], usage: d.usage[:0], firstUsage: d.firstUsage[:0], drafts: d.drafts[:0], finish: d.finish[:0], failure: d.failure[:0]}
+	if remember && t.newMemory != nil {
+		d.memory = t.newMemory()
 	}
 	return d
 }
 
 // Add implements Answer.
 func (d *jsonAnswer) Add(m *record.Message, index int) (content bool, failure *record.Error) {
-	n := len(d.cuts)
+	n := len(d.pending)
 	d.messages++
 	d.failed = d.read(m, index)
-	return len(d.cuts) > n, d.failed
+	return len(d.pending) > n, d.failed
 }
 
 // Next implements Answer: there is no follow-up.
@@ -91,11 +91,11 @@ func (d *jsonAnswer) Next() *FollowUp { return nil }
 func (d *jsonAnswer) Result() Result {
 	res := Result{Reply: new(record.Reply), Failure: d.failed}
 	d.fill(res.Reply)
-	if d.failed == nil && len(d.cuts) == 0 {
+	if d.failed == nil && len(d.pending) == 0 {
 		res.Failure = d.noContent()
 	}
-	if d.keeper != nil {
-		res.Memory = d.keeper.memory(d)
+	if d.memory != nil {
+		res.Memory = d.memory.memory(d)
 	}
 	answers.Put(d)
 	return res
@@ -108,7 +108,7 @@ func (d *jsonAnswer) noContent() *record.Error {
 		text = "Invalid inference result: No responses were received"
 	case len(d.failure) > 0:
 		text += "; the server said: " + string(d.failure)
-	case d.unframed:
+	case d.looksStreamed:
 		text += "; the body is an event stream, but its Content-Type is not " + d.format.Media()[0]
 	case d.skipped > 0:
 		text += "; the answer is not JSON"
@@ -125,8 +125,8 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		}
 		if d.plain && doc[0] != '{' || !d.document(doc) {
 			if !d.plain {
-				d.unframed = d.unframed || d.format.Unlabelled(doc)
-				d.unread(doc, m.At, index)
+				d.looksStreamed = d.looksStreamed || d.format.Unlabelled(doc)
+				d.readPlain(doc, m.At, index)
 				return nil
 			}
 			d.chunk.reset()
@@ -146,8 +146,8 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 	case string(doc) == "[DONE]" || len(doc) == 0:
 	case !d.document(doc):
 		d.format.Parse(&d.event, m.Raw)
-		d.unread(d.event.Text(), m.At, index)
-	case d.suspicious() && d.format.MayFail(m.Raw, true): // as the reader of the stream judges it, and a report from an export
+		d.readPlain(d.event.Text(), m.At, index)
+	case d.mayReportFailure() && d.format.MayFail(m.Raw, true): // as the reader of the stream judges it, and a report from an export
 		d.format.Parse(&d.event, m.Raw)
 		if f := streamFailure(d.format, &d.event); f != nil {
 			return f
@@ -177,7 +177,7 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 	}
 	d.lines = d.event.DataLines(d.lines[:0])
 	if len(d.lines) < 2 || !d.eachLine() {
-		d.unread(d.event.Text(), m.At, index)
+		d.readPlain(d.event.Text(), m.At, index)
 		return nil
 	}
 	for _, line := range d.lines {
@@ -189,13 +189,13 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 	return nil
 }
 
-// unread decodes a document that is not JSON, if the type supports it. White space in a text is kept.
-func (d *jsonAnswer) unread(doc []byte, at int64, index int) {
-	if d.loose == nil || d.unframed {
+// readPlain decodes a document that is not JSON, if the type supports it. White space in a text is kept.
+func (d *jsonAnswer) readPlain(doc []byte, at int64, index int) {
+	if d.decodePlain == nil || d.looksStreamed {
 		d.skipped++
 		return
 	}
-	d.loose(d, doc)
+	d.decodePlain(d, doc)
 	d.keep(at, index)
 }
 
@@ -219,8 +219,8 @@ func (d *jsonAnswer) mayFail(m *record.Message) bool {
 	})
 }
 
-// suspicious reports whether the document may report a failure.
-func (d *jsonAnswer) suspicious() bool {
+// mayReportFailure reports whether the document may report a failure.
+func (d *jsonAnswer) mayReportFailure() bool {
 	c := &d.chunk
 	return c.failure.Set || string(c.object.Raw) == "error" || string(c.typ.Raw) == "error" || string(c.typ.Raw) == "response.failed"
 }
@@ -233,7 +233,7 @@ func (d *jsonAnswer) keep(at int64, index int) {
 		d.usage = append(d.usage[:0], c.usage...)
 	}
 	if len(c.drafts) > 0 {
-		d.drafts, d.drafted = append(d.drafts[:0], c.drafts...), d.drafted+1
+		d.drafts, d.draftCount = append(d.drafts[:0], c.drafts...), d.draftCount+1
 	}
 	if c.failure.Set {
 		d.failure = append(d.failure[:0], c.failure.Raw...)
@@ -241,18 +241,18 @@ func (d *jsonAnswer) keep(at int64, index int) {
 	if !c.finish.Empty() {
 		d.finish = c.finish.Append(d.finish[:0])
 	}
-	if d.keeper != nil {
-		d.keeper.take(d)
+	if d.memory != nil {
+		d.memory.take(d)
 	}
 	n, r := len(d.out), len(d.reasoning)
 	kind, ok := d.content()
 	if !ok {
 		return
 	}
-	if len(d.cuts) == 0 {
-		d.early = append(d.early[:0], c.usage...)
+	if len(d.pending) == 0 {
+		d.firstUsage = append(d.firstUsage[:0], c.usage...)
 	}
-	d.cuts = append(d.cuts, cut{at, index, kind, [2]int{n, len(d.out)}, [2]int{r, len(d.reasoning)}})
+	d.pending = append(d.pending, pendingContent{at, index, kind, [2]int{n, len(d.out)}, [2]int{r, len(d.reasoning)}})
 }
 
 // content appends the texts of the document to the reply and returns their kind; false = no content.
@@ -263,10 +263,10 @@ func (d *jsonAnswer) content() (record.Kind, bool) {
 	}
 	p := c.chosen()
 	n := len(d.out)
-	d.out = p.prose(d.out)
-	called := p.called()
+	d.out = p.appendText(d.out)
+	called := p.hasCallText()
 	if called {
-		d.out = p.calls(d.out)
+		d.out = p.appendCalls(d.out)
 	}
 	if think := p.thinking(); !think.Empty() {
 		d.reasoning = think.Append(d.reasoning)
@@ -275,7 +275,7 @@ func (d *jsonAnswer) content() (record.Kind, bool) {
 	if called {
 		return record.ToolCall, true
 	}
-	return record.Text, len(d.out) > n || p.sound
+	return record.Text, len(d.out) > n || p.isAudio
 }
 
 func emptyObject(raw []byte) bool {
@@ -292,26 +292,26 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)
 	}
-	if d.drafted == 1 {
+	if d.draftCount == 1 {
 		r.Drafts = parseDrafts(d.drafts)
 	}
-	if len(d.early) > 0 {
+	if len(d.firstUsage) > 0 {
 		u := r.Usage
-		if !bytes.Equal(d.early, d.usage) {
-			u = parseUsage(d.early)
+		if !bytes.Equal(d.firstUsage, d.usage) {
+			u = parseUsage(d.firstUsage)
 		}
 		r.PerChunkTokens = max(-1, int(u.Completion))
 	}
-	if len(d.cuts) == 0 {
+	if len(d.pending) == 0 {
 		r.ServerError = string(d.failure)
 		return
 	}
-	if d.lastEnds && d.last.message != d.cuts[len(d.cuts)-1].message {
+	if d.lastEnds && d.last.message != d.pending[len(d.pending)-1].message {
 		r.End, r.EndMessage = d.last.at, d.last.message
 	}
-	r.Contents = make([]record.Content, len(d.cuts))
-	for i, c := range d.cuts {
+	r.Contents = make([]record.Content, len(d.pending))
+	for i, c := range d.pending {
 		r.Contents[i] = record.Content{At: c.at, Message: c.message, Kind: c.kind,
-			Text: r.Output[c.text[0]:c.text[1]], Reasoning: r.Reasoning[c.think[0]:c.think[1]]}
+			Text: r.Output[c.text[0]:c.text[1]], Reasoning: r.Reasoning[c.reasoning[0]:c.reasoning[1]]}
 	}
 }

@@ -23,10 +23,10 @@ type jsonType struct {
 	begin  func(d *jsonAnswer)                                       // called before a document is read; nil = nothing to do
 	after  func(d *jsonAnswer)                                       // interprets the document after it was read; nil = nothing to do
 	// lastEnds means that the last message ends the answer, with or without content.
-	lastEnds bool
-	plain    bool                            // a body that is not a JSON object is plain text
-	loose    func(d *jsonAnswer, doc []byte) // decodes a document, body or event, that is not JSON; nil = it is skipped
-	keeper   func() memoryMaker              // makes the Memory of an answer; nil = answers have no Memory
+	lastEnds    bool
+	plain       bool                            // a body that is not a JSON object is plain text
+	decodePlain func(d *jsonAnswer, doc []byte) // decodes a document, body or event, that is not JSON; nil = it is skipped
+	newMemory   func() memoryBuilder            // makes the Memory of an answer; nil = answers have no Memory
 }
 
 // open makes the codec of a run. It refuses extras that are not valid JSON.
@@ -87,11 +87,11 @@ func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error)
 		return Request{}, err
 	}
 	if c.extrasIn == "" {
-		b.over(&c.extras)
+		b.overlay(&c.extras)
 	} else if i := b.find(c.extrasIn); i >= 0 && len(c.extras.members) > 0 {
 		var inner object
 		inner.merge(&jsontext.Scanner{Doc: b.value(i)})
-		inner.over(&c.extras)
+		inner.overlay(&c.extras)
 		b.setObject(c.extrasIn, &inner)
 	}
 	if turn.ExtraBody != nil {

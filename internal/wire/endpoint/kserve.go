@@ -116,12 +116,12 @@ func (c *kserveCodec) Input(payload []byte) Input {
 
 // Encode implements Codec.
 func (c *kserveCodec) Encode(t *conversation.Turn, h *History) (Request, error) {
-	req := Request{Path: c.path(t), Once: true}
+	req := Request{Path: c.path(t), SentOnce: true}
 	if t.RawPayload != nil {
 		req.Body = record.Plain(t.RawPayload)
 		return req, nil
 	}
-	if err := alone(t, h, c.name()); err != nil {
+	if err := rejectHistory(t, h, c.name()); err != nil {
 		return req, err
 	}
 	texts := t.Contents()
@@ -129,14 +129,14 @@ func (c *kserveCodec) Encode(t *conversation.Turn, h *History) (Request, error) 
 		return req, invalid(t, "endpoint type kserve sends one prompt per request, but this turn has %d", len(texts))
 	}
 	var extras object
-	extras.over(&c.extras)
+	extras.overlay(&c.extras)
 	if t.ExtraBody != nil {
 		s := jsontext.Scanner{Doc: t.ExtraBody}
 		if extras.merge(&s); !s.Done() {
 			return req, invalid(t, "extra body: %.80q is not a JSON object", t.ExtraBody)
 		}
 	}
-	w := c.words(t)
+	w := c.beginBody(t)
 	w.out.buf = append(w.out.buf, '[')
 	if c.kind != nil {
 		if err := w.kindInputs(t, h); err != nil {
@@ -200,41 +200,41 @@ func (c *kserveCodec) method() string {
 	}
 }
 
-// words begins the body of a turn's request.
-func (c *kserveCodec) words(t *conversation.Turn) *tensorWords {
+// beginBody begins the body of a turn's request.
+func (c *kserveCodec) beginBody(t *conversation.Turn) *tensorBody {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	w := &tensorWords{codec: c, model: c.set.model(t)}
+	w := &tensorBody{codec: c, model: c.set.model(t)}
 	if known, ok := c.known[w.model]; ok {
-		w.known = &known
+		w.described = &known
 	}
 	return w
 }
 
-// tensorWords is a body under construction.
-type tensorWords struct {
+// tensorBody is a body under construction.
+type tensorBody struct {
 	codec      *kserveCodec
 	model      string
-	known      *modelTensors // nil = the server has not described them
+	described  *modelTensors // nil = the server has not described them
 	out        object        // its buffer holds only the inputs until the body is complete
 	parameters object
 }
 
 // tensor appends an input with n elements; data is their JSON.
-func (w *tensorWords) tensor(name, datatype string, data []byte, n int) {
+func (w *tensorBody) tensor(name, datatype string, data []byte, n int) {
 	w.open(name, datatype, n)
 	w.out.buf = append(w.out.buf, data...)
 	w.close()
 }
 
 // open begins an input of n elements; the caller appends them as JSON. datatype and shape are those that the server declared, if any.
-func (w *tensorWords) open(name, datatype string, n int) {
+func (w *tensorBody) open(name, datatype string, n int) {
 	shape := []int64{1, int64(n)}
 	if w.codec.set.Backend == backendVLLM && n == 1 {
 		shape = shape[:1]
 	}
-	if w.known != nil {
-		if d, ok := w.known.inputs[name]; ok {
+	if w.described != nil {
+		if d, ok := w.described.inputs[name]; ok {
 			datatype, shape = d.datatype, d.sized(n)
 		}
 	}
@@ -259,7 +259,7 @@ func (w *tensorWords) open(name, datatype string, n int) {
 }
 
 // close ends the input.
-func (w *tensorWords) close() { w.out.buf = append(w.out.buf, ']', '}') }
+func (w *tensorBody) close() { w.out.buf = append(w.out.buf, ']', '}') }
 
 // sized returns a declared shape for n elements. Every open size is 1, except that the last one is set to fit n.
 func (d declared) sized(n int) []int64 {
@@ -272,30 +272,30 @@ func (d declared) sized(n int) []int64 {
 	return shape
 }
 
-// takes reports whether the model has an input with that name. It is true while the inputs are unknown.
-func (w *tensorWords) takes(name string) bool {
-	if w.known == nil {
+// hasInput reports whether the model has an input with that name. It is true while the inputs are unknown.
+func (w *tensorBody) hasInput(name string) bool {
+	if w.described == nil {
 		return w.codec.input == ""
 	}
-	_, ok := w.known.inputs[name]
+	_, ok := w.described.inputs[name]
 	return ok
 }
 
 // promptName returns the name of the input for the prompt.
-func (w *tensorWords) promptName() string {
+func (w *tensorBody) promptName() string {
 	switch {
 	case w.codec.input != "":
 		return w.codec.input
-	case w.known != nil && w.known.text != "":
-		return w.known.text
+	case w.described != nil && w.described.text != "":
+		return w.described.text
 	}
 	return textInput
 }
 
 // backend appends the inputs that all models of a backend have, as far as this model has them.
-func (w *tensorWords) backend(name string, maxTokens *int, extras *object) {
+func (w *tensorBody) backend(name string, maxTokens *int, extras *object) {
 	set := func(input, datatype, value string) {
-		if extras.find(input) < 0 && w.takes(input) {
+		if extras.find(input) < 0 && w.hasInput(input) {
 			w.tensor(input, datatype, []byte(value), 1)
 		}
 	}
@@ -326,10 +326,10 @@ func (w *tensorWords) backend(name string, maxTokens *int, extras *object) {
 }
 
 // extras appends each extra as an input. An extra for which the model has no input becomes a parameter of the request.
-func (w *tensorWords) extras(extras *object) {
+func (w *tensorBody) extras(extras *object) {
 	for i, m := range extras.members {
 		v := extras.value(i)
-		if (w.known != nil || w.codec.kind != nil) && (w.known == nil || !w.takes(m.key)) {
+		if (w.described != nil || w.codec.kind != nil) && (w.described == nil || !w.hasInput(m.key)) {
 			w.parameters.setRaw(m.key, v)
 			continue
 		}
@@ -358,7 +358,7 @@ func datatypeOf(v []byte) string {
 }
 
 // body completes the body.
-func (w *tensorWords) body(id string) record.Body {
+func (w *tensorBody) body(id string) record.Body {
 	c, o := w.codec, &w.out
 	inputs := member{"inputs", 0, len(o.buf)}
 	text := func(key, value string) {
@@ -379,7 +379,7 @@ func (w *tensorWords) body(id string) record.Body {
 	}
 	o.members = append(o.members, inputs)
 	name := c.outputName()
-	if w.known == nil && c.input == "" || w.known != nil && slices.Contains(w.known.outputs, name) {
+	if w.described == nil && c.input == "" || w.described != nil && slices.Contains(w.described.outputs, name) {
 		a := len(o.buf)
 		o.buf = append(jsontext.AppendString(append(o.buf, `[{"name":`...), name), `}]`...)
 		o.end("outputs", a)

@@ -114,8 +114,8 @@ func (c *kserveCodec) Ask(model string) *Request {
 	return &Request{Method: "GET", Path: c.modelPath(model)}
 }
 
-// usual describes which tensors are sent if the server does not describe its model.
-func (c *kserveCodec) usual() string {
+// sentTensors describes which tensors are sent if the server does not describe its model.
+func (c *kserveCodec) sentTensors() string {
 	if c.kind != nil {
 		return "endpoint type " + c.kind.name
 	}
@@ -134,7 +134,7 @@ func (c *kserveCodec) Learn(model string, answer []byte) (remarks []string, err 
 		return nil, fmt.Errorf("the description of model %s: %w", model, err)
 	}
 	if len(told.Inputs) == 0 {
-		return []string{fmt.Sprintf("the server does not describe the tensors of model %s; aiperf sends those of %s", model, c.usual())}, nil
+		return []string{fmt.Sprintf("the server does not describe the tensors of model %s; aiperf sends those of %s", model, c.sentTensors())}, nil
 	}
 	known := modelTensors{inputs: map[string]declared{}}
 	var names []string

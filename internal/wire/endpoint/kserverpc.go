@@ -13,7 +13,7 @@ import (
 // Streams implements RPC.
 func (c *kserveCodec) Streams(method string) bool { return method == openinference.ModelStreamInfer }
 
-// Marshal implements RPC: it converts the JSON form of a request to its message. Shared ranges are whole elements (tensorWords.pictures).
+// Marshal implements RPC: it converts the JSON form of a request to its message. Shared ranges are whole elements (tensorBody.pictures).
 func (c *kserveCodec) Marshal(method string, body record.Body) (messages [][]byte, err error) {
 	var m proto.Message
 	if method == openinference.ModelMetadata {
@@ -48,7 +48,7 @@ func (c *kserveCodec) Unmarshal(method string, message []byte) (text []byte, fai
 	response := new(openinference.ModelInferResponse)
 	wrapped := new(openinference.ModelStreamInferResponse)
 	switch {
-	case method == openinference.ModelStreamInfer && wraps(message, wrapped):
+	case method == openinference.ModelStreamInfer && unwrapTriton(message, wrapped):
 		if wrapped.GetErrorMessage() != "" {
 			return nil, &record.Error{Code: 500, Type: "InferenceError", Message: wrapped.GetErrorMessage()}
 		}
@@ -65,8 +65,8 @@ func (c *kserveCodec) Unmarshal(method string, message []byte) (text []byte, fai
 	return text, nil
 }
 
-// wraps reports whether a message of a stream is Triton's wrapper, which holds an error or a response. Other servers (MLServer) send the response
+// unwrapTriton reports whether a message of a stream is Triton's wrapper, which holds an error or a response. Other servers (MLServer) send the response
 // itself, whose outputs have no field in Triton's message.
-func wraps(message []byte, into *openinference.ModelStreamInferResponse) bool {
+func unwrapTriton(message []byte, into *openinference.ModelStreamInferResponse) bool {
 	return proto.Unmarshal(message, into) == nil && len(into.ProtoReflect().GetUnknown()) == 0
 }

@@ -31,7 +31,7 @@ func openKServeV1(s Settings) (Codec, error) {
 			return "/v1/models/" + url.PathEscape(set.model(t)) + ":predict"
 		},
 		encode: func(b *body, t *conversation.Turn, h *History) error {
-			if err := alone(t, h, "kserve_v1_predict"); err != nil {
+			if err := rejectHistory(t, h, "kserve_v1_predict"); err != nil {
 				return err
 			}
 			text, err := onePrompt(t, "kserve_v1_predict")

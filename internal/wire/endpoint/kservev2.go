@@ -51,7 +51,7 @@ func (k *tensorKind) open(s Settings) (Codec, error) {
 }
 
 // kindInputs writes the inputs of a turn for a model of a kind.
-func (w *tensorWords) kindInputs(t *conversation.Turn, h *History) error {
+func (w *tensorBody) kindInputs(t *conversation.Turn, h *History) error {
 	k, names := w.codec.kind, w.codec.names
 	texts := t.Contents()
 	switch {
@@ -72,7 +72,7 @@ func (w *tensorWords) kindInputs(t *conversation.Turn, h *History) error {
 			return err
 		}
 	}
-	if k.produces == record.Text && w.codec.set.Streaming && w.known != nil && w.takes("stream") {
+	if k.produces == record.Text && w.codec.set.Streaming && w.described != nil && w.hasInput("stream") {
 		w.tensor("stream", "BOOL", []byte("true"), 1)
 	}
 	if t.MaxTokens != nil && k.produces == record.Text {
@@ -82,7 +82,7 @@ func (w *tensorWords) kindInputs(t *conversation.Turn, h *History) error {
 }
 
 // pictures appends an input of images: their addresses, or their content in base64, which is shared with other requests.
-func (w *tensorWords) pictures(name string, t *conversation.Turn, list []*conversation.Blob) error {
+func (w *tensorBody) pictures(name string, t *conversation.Turn, list []*conversation.Blob) error {
 	w.open(name, "BYTES", len(list))
 	for i, m := range list {
 		if i > 0 {
@@ -105,7 +105,7 @@ func (w *tensorWords) pictures(name string, t *conversation.Turn, list []*conver
 }
 
 // texts appends an input of texts.
-func (w *tensorWords) texts(name string, list []string) {
+func (w *tensorBody) texts(name string, list []string) {
 	var data []byte
 	for i, text := range list {
 		if i > 0 {

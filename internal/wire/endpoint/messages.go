@@ -11,7 +11,7 @@ import (
 
 // messagesType implements Anthropic's messages (endpoints, section 9.4).
 var messagesType = jsonType{encode: encodeMessages, input: messagesInput,
-	begin: beginMessages, member: messagesMember, after: afterMessages, keeper: func() memoryMaker { return new(messagesKeeper) }}
+	begin: beginMessages, member: messagesMember, after: afterMessages, newMemory: func() memoryBuilder { return new(messagesMemory) }}
 
 // messagesAuth returns the headers of Anthropic's API: the key under its special name, and the API version unless the user set one.
 func messagesAuth(key string, user []record.Header) (list []record.Header) {
@@ -185,10 +185,10 @@ func (w *claudeWriter) writeSystem() {
 		}
 		elements(&s, func() {
 			c := byte(',')
-			if !p.some {
+			if !p.nonEmpty {
 				c = '['
 			}
-			p.some = true
+			p.nonEmpty = true
 			b.buf = jsontext.AppendCompact(append(b.buf, c), &s)
 		})
 	}

@@ -118,7 +118,7 @@ func afterMessages(d *jsonAnswer) {
 			p.tools = append(p.tools, call{name: m.block.name, arguments: m.block.inputText()})
 		}
 	case "message", "":
-		if len(d.cuts) == 0 {
+		if len(d.pending) == 0 {
 			p.message(d, m.content)
 		}
 	}
@@ -164,18 +164,18 @@ func (p *part) message(d *jsonAnswer, content []byte) {
 	}
 }
 
-// messagesKeeper collects the blocks of an answer by index.
-type messagesKeeper struct{ blocks []wholeBlock }
+// messagesMemory collects the blocks of an answer by index.
+type messagesMemory struct{ blocks []wholeBlock }
 
 // wholeBlock is a block with its pieces joined.
 type wholeBlock struct {
 	index                    int
-	kind, said, sign         []byte // said holds the text or the thinking
+	kind, text, signature    []byte // text also holds thinking
 	id, name, partial, input []byte
 	verbatim                 []byte // block of a type that is repeated unchanged
 }
 
-func (k *messagesKeeper) take(d *jsonAnswer) {
+func (k *messagesMemory) take(d *jsonAnswer) {
 	m := d.state.(*messageDoc)
 	switch string(d.chunk.typ.Raw) {
 	case "content_block_start":
@@ -196,7 +196,7 @@ func (k *messagesKeeper) take(d *jsonAnswer) {
 }
 
 // block returns the block with an index; it adds it if it is new.
-func (k *messagesKeeper) block(index int) *wholeBlock {
+func (k *messagesMemory) block(index int) *wholeBlock {
 	for i := range k.blocks {
 		if k.blocks[i].index == index {
 			return &k.blocks[i]
@@ -218,13 +218,13 @@ func (w *wholeBlock) add(b *messageBlock) {
 		w.kind = []byte("tool_use")
 		w.id, w.name, w.input = b.id.Append(w.id[:0]), b.name.Append(w.name[:0]), append(w.input[:0], b.input...)
 	}
-	w.said = b.thinking.Append(b.text.Append(w.said))
-	w.sign = b.signature.Append(w.sign)
+	w.text = b.thinking.Append(b.text.Append(w.text))
+	w.signature = b.signature.Append(w.signature)
 	w.partial = b.partial.Append(w.partial)
 }
 
 // memory returns the content of the answer: a string if it is only text, otherwise a list of blocks with thinking, text and calls.
-func (k *messagesKeeper) memory(d *jsonAnswer) Memory {
+func (k *messagesMemory) memory(d *jsonAnswer) Memory {
 	if d.failed != nil {
 		return nil
 	}
@@ -236,11 +236,11 @@ func (k *messagesKeeper) memory(d *jsonAnswer) Memory {
 		case w.verbatim != nil:
 			thoughts = append(thoughts, w.verbatim)
 		case string(w.kind) == "thinking":
-			thoughts = append(thoughts, w.thought())
+			thoughts = append(thoughts, w.appendThinking())
 		case string(w.kind) == "tool_use":
 			calls = append(calls, w.call())
 		default:
-			said = append(said, w.said...)
+			said = append(said, w.text...)
 		}
 	}
 	if len(said)+len(thoughts)+len(calls) == 0 {
@@ -264,10 +264,10 @@ func (k *messagesKeeper) memory(d *jsonAnswer) Memory {
 	return json.RawMessage(append(out, ']', '}'))
 }
 
-func (w *wholeBlock) thought() []byte {
-	b := jsontext.AppendString([]byte(`{"type":"thinking","thinking":`), string(w.said))
-	if len(w.sign) > 0 {
-		b = jsontext.AppendString(append(b, `,"signature":`...), string(w.sign))
+func (w *wholeBlock) appendThinking() []byte {
+	b := jsontext.AppendString([]byte(`{"type":"thinking","thinking":`), string(w.text))
+	if len(w.signature) > 0 {
+		b = jsontext.AppendString(append(b, `,"signature":`...), string(w.signature))
 	}
 	return append(b, '}')
 }

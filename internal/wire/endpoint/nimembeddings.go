@@ -26,7 +26,7 @@ func images(t *conversation.Turn) (list []*conversation.Blob) {
 
 // encodeNIMEmbeddings writes texts, or images, or pairs: the text, a space, the image's URL.
 func encodeNIMEmbeddings(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "nim_embeddings"); err != nil {
+	if err := rejectHistory(t, h, "nim_embeddings"); err != nil {
 		return err
 	}
 	texts, pictures := t.Contents(), images(t)
@@ -61,7 +61,7 @@ func encodeNIMEmbeddings(b *body, t *conversation.Turn, h *History) error {
 
 // encodeNVCLIP writes the texts and then the images.
 func encodeNVCLIP(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "nvclip"); err != nil {
+	if err := rejectHistory(t, h, "nvclip"); err != nil {
 		return err
 	}
 	b.setString("model", b.set.model(t))

@@ -13,7 +13,7 @@ import (
 // ollamaChat and ollamaGenerate implement Ollama's own APIs (github.com/ollama/ollama, docs/api.md). Answers stream as one JSON document per line.
 var (
 	ollamaChat = jsonType{encode: encodeOllamaChat, input: chatInput, begin: beginOllama, member: ollamaMember, after: afterOllama,
-		keeper: func() memoryMaker { return new(ollamaKeeper) }}
+		newMemory: func() memoryBuilder { return new(ollamaMemory) }}
 	ollamaGenerate = jsonType{encode: encodeOllamaGenerate, input: ollamaInput, begin: beginOllama, member: ollamaMember, after: afterOllama}
 )
 
@@ -87,7 +87,7 @@ func (w *ollamaWriter) turn(t *conversation.Turn) error {
 
 // encodeOllamaGenerate writes a prompt.
 func encodeOllamaGenerate(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "ollama_generate"); err != nil {
+	if err := rejectHistory(t, h, "ollama_generate"); err != nil {
 		return err
 	}
 	b.setString("model", b.set.model(t))
@@ -144,7 +144,7 @@ func ollamaText(p *part, s *jsontext.Scanner, key string) bool {
 	case "content", "response":
 		p.content = s.Text()
 	case "thinking":
-		p.thought = s.Text()
+		p.reasoningText = s.Text()
 	case "tool_calls":
 		p.readCalls(s)
 	default:
@@ -194,15 +194,15 @@ func ollamaLast(doc []byte) (last, mark bool) {
 		}
 	})
 	last = last && s.Done()
-	return last, last && p.content.Empty() && p.thought.Empty() && len(p.tools) == 0
+	return last, last && p.content.Empty() && p.reasoningText.Empty() && len(p.tools) == 0
 }
 
-// ollamaKeeper joins the pieces of an answer to the message that later turns repeat. Tool calls arrive whole; their arguments are objects.
-type ollamaKeeper struct{ prose, calls []byte }
+// ollamaMemory joins the pieces of an answer to the message that later turns repeat. Tool calls arrive whole; their arguments are objects.
+type ollamaMemory struct{ text, calls []byte }
 
-func (k *ollamaKeeper) take(d *jsonAnswer) {
+func (k *ollamaMemory) take(d *jsonAnswer) {
 	p := d.chunk.chosen()
-	k.prose = p.prose(k.prose)
+	k.text = p.appendText(k.text)
 	for i := range p.tools {
 		call, arguments := jsontext.Open(nil), p.tools[i].arguments.Append(nil)
 		call.Text("name", p.tools[i].name.String())
@@ -219,8 +219,8 @@ func (k *ollamaKeeper) take(d *jsonAnswer) {
 }
 
 // memory returns the answer as a message: its text, or its reasoning if there is nothing else, and its tool calls.
-func (k *ollamaKeeper) memory(d *jsonAnswer) Memory {
-	content := k.prose
+func (k *ollamaMemory) memory(d *jsonAnswer) Memory {
+	content := k.text
 	if len(content) == 0 && len(k.calls) == 0 {
 		content = d.reasoning
 	}

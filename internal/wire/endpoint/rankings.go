@@ -18,7 +18,7 @@ var (
 
 // ranking returns the query and the passages of a turn.
 func ranking(t *conversation.Turn, h *History, name string) (query string, passages []string, err error) {
-	if err := alone(t, h, name); err != nil {
+	if err := rejectHistory(t, h, name); err != nil {
 		return "", nil, err
 	}
 	found := false

@@ -5,13 +5,13 @@ import "aiperf/internal/measure/record"
 // Reading decodes one answer, each message exactly once. It may begin while messages arrive (first content, failures of a stream) and continue
 // between two turns (history). It ends when records become rows. Messages that nobody needs are not decoded. Only one goroutine at a time may use it.
 type Reading struct {
-	codec   Codec
-	answer  Answer
-	taken   int // number of messages read
-	content bool
-	failure *record.Error
-	over    bool
-	result  Result
+	codec        Codec
+	answer       Answer
+	messagesRead int // number of messages read
+	content      bool
+	failure      *record.Error
+	ended        bool
+	result       Result
 }
 
 var _ record.Reading = (*Reading)(nil)
@@ -23,7 +23,7 @@ func NewReading(c Codec, remember bool) *Reading {
 
 // Content reads up to the first content, or to the last message so far. It reports whether there is content.
 func (r *Reading) Content(messages []record.Message) (bool, *record.Error) {
-	for !r.content && r.failure == nil && r.taken < len(messages) {
+	for !r.content && r.failure == nil && r.messagesRead < len(messages) {
 		r.read(messages)
 	}
 	return r.content, r.failure
@@ -31,15 +31,15 @@ func (r *Reading) Content(messages []record.Message) (bool, *record.Error) {
 
 // All reads all messages so far.
 func (r *Reading) All(messages []record.Message) *record.Error {
-	for r.failure == nil && r.taken < len(messages) {
+	for r.failure == nil && r.messagesRead < len(messages) {
 		r.read(messages)
 	}
 	return r.failure
 }
 
 func (r *Reading) read(messages []record.Message) {
-	content, failure := r.answer.Add(&messages[r.taken], r.taken)
-	r.taken++
+	content, failure := r.answer.Add(&messages[r.messagesRead], r.messagesRead)
+	r.messagesRead++
 	r.content = r.content || content
 	r.failure = failure
 }
@@ -51,7 +51,7 @@ func (r *Reading) Next(messages []record.Message) *FollowUp {
 	}
 	f := r.answer.Next()
 	if f != nil && f.Forget {
-		r.taken--
+		r.messagesRead--
 	}
 	return f
 }
@@ -66,12 +66,12 @@ func (r *Reading) Memory(rec *record.Record) Memory {
 
 // end reads the remaining messages and completes the answer.
 func (r *Reading) end(rec *record.Record) *Result {
-	if !r.over {
+	if !r.ended {
 		r.All(rec.Messages)
 		if strict, ok := r.answer.(*strictAnswer); ok {
 			strict.end(rec.Payload.Bytes())
 		}
-		r.result, r.over = r.answer.Result(), true
+		r.result, r.ended = r.answer.Result(), true
 		r.answer = nil
 		r.restamp(rec.Messages)
 	}

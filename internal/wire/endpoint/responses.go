@@ -9,7 +9,7 @@ import (
 
 // responsesType implements OpenAI's responses (endpoints, section 9.3).
 var responsesType = jsonType{encode: encodeResponses, input: responsesInput,
-	begin: beginResponse, member: responsesMember, after: afterResponse, keeper: func() memoryMaker { return new(responsesKeeper) }}
+	begin: beginResponse, member: responsesMember, after: afterResponse, newMemory: func() memoryBuilder { return new(responsesBuilder) }}
 
 // openResponses makes the codec. It refuses chained responses whose input cannot be counted, because the server's stored history is in no payload.
 func openResponses(s Settings) (Codec, error) {

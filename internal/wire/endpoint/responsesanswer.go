@@ -187,7 +187,7 @@ func (p *part) begun(r *responseDoc) {
 // outputItem is an item of a response's output.
 type outputItem struct {
 	kind, id, name, arguments jsontext.Text
-	texts, thoughts           []jsontext.Text
+	texts, reasoning          []jsontext.Text
 	refusal                   jsontext.Text
 }
 
@@ -236,7 +236,7 @@ func (i *outputItem) piece(s *jsontext.Scanner) {
 	case "output_text", "output_audio":
 		i.texts = append(i.texts, said)
 	case "summary_text", "reasoning_text":
-		i.thoughts = append(i.thoughts, said)
+		i.reasoning = append(i.reasoning, said)
 	case "refusal":
 		i.refusal = refusal
 	}
@@ -264,7 +264,7 @@ func (p *part) output(r *responseDoc) {
 		if !i.refusal.Empty() {
 			p.parts = append(p.parts, i.refusal)
 		}
-		for _, t := range i.thoughts {
+		for _, t := range i.reasoning {
 			thoughts = t.Append(thoughts)
 		}
 		if called {
@@ -286,8 +286,8 @@ type responsesMemory struct {
 	stored bool              // the answer says that the server stores it
 }
 
-// responsesKeeper collects the items of an answer by id.
-type responsesKeeper struct {
+// responsesBuilder collects the items of an answer by id.
+type responsesBuilder struct {
 	items []json.RawMessage
 	place map[string]int // id -> index into items
 }
@@ -296,7 +296,7 @@ type responsesKeeper struct {
 var notReplayed = map[string]bool{"web_search_call": true, "file_search_call": true, "image_generation_call": true, "code_interpreter_call": true,
 	"computer_call": true, "reasoning": true}
 
-func (k *responsesKeeper) take(d *jsonAnswer) {
+func (k *responsesBuilder) take(d *jsonAnswer) {
 	r := d.state.(*responseDoc)
 	if string(d.chunk.typ.Raw) == "response.output_item.done" && r.item != nil {
 		k.keep(r.item)
@@ -307,7 +307,7 @@ func (k *responsesKeeper) take(d *jsonAnswer) {
 	}
 }
 
-func (k *responsesKeeper) keep(raw []byte) {
+func (k *responsesBuilder) keep(raw []byte) {
 	i := readItem(raw)
 	if notReplayed[string(i.kind.Raw)] {
 		return
@@ -325,7 +325,7 @@ func (k *responsesKeeper) keep(raw []byte) {
 	k.items = append(k.items, item)
 }
 
-func (k *responsesKeeper) memory(d *jsonAnswer) Memory {
+func (k *responsesBuilder) memory(d *jsonAnswer) Memory {
 	r, ok := d.state.(*responseDoc)
 	if !ok {
 		return nil

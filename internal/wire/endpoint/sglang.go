@@ -7,7 +7,7 @@ import (
 
 // sglangType implements SGLang's generation from token ids (endpoints, section 9.18).
 var sglangType = tokenType{name: "sglang_generate", frame: frameSGLang, ignoreEOS: true, lengthKey: "max_new_tokens",
-	jsonType: jsonType{input: idsInput, begin: beginTokens, member: sglangMember, after: afterTokens, keeper: func() memoryMaker { return tokenKeeper{} }}}
+	jsonType: jsonType{input: idsInput, begin: beginTokens, member: sglangMember, after: afterTokens, newMemory: func() memoryBuilder { return tokenMemory{} }}}
 
 func frameSGLang(b *body, _ *conversation.Turn, x *tokenBody) {
 	b.setString("rid", x.id)

@@ -17,9 +17,9 @@ import (
 // templateCodec sends bodies that the user's Jinja2 template produces (endpoints, section 9.16).
 type templateCodec struct {
 	*jsonCodec
-	page *jinja.Template
-	once bool // the template may use values that differ for each request
-	list bool // the template produces a list of payloads, as in GenAI-Perf, instead of one payload
+	page     *jinja.Template
+	sentOnce bool // the template may use values that differ for each request
+	list     bool // the template produces a list of payloads, as in GenAI-Perf, instead of one payload
 }
 
 // maxTemplate is the maximum size of a template, in bytes.
@@ -116,7 +116,7 @@ func (c *templateCodec) Encode(t *conversation.Turn, h *History) (Request, error
 		return Request{}, invalid(t, "payload_template: %v", err)
 	}
 	out, err := c.finish(t, said)
-	return Request{Body: out, Once: c.once}, err
+	return Request{Body: out, SentOnce: c.sentOnce}, err
 }
 
 // finish parses the template's output as JSON and sets the extras and the turn's own members.
@@ -149,7 +149,7 @@ func (c *templateCodec) finish(t *conversation.Turn, said string) (record.Body, 
 	}
 	var b object
 	b.merge(&s)
-	b.over(&c.extras)
+	b.overlay(&c.extras)
 	if t.ExtraBody != nil {
 		extra := jsontext.Scanner{Doc: t.ExtraBody}
 		b.merge(&extra)

@@ -55,8 +55,8 @@ func TestTemplateBodies(t *testing.T) {
 func TestTemplateIdentity(t *testing.T) {
 	c := codec(t, "template", Settings{Extras: []Member{extra("payload_template", `{"id": {{ request_info.x_request_id|tojson }}}`)}})
 	r, err := c.Encode(&conversation.Turn{}, &History{RequestID: "r1"})
-	if err != nil || string(r.Body.Bytes()) != `{"id":"r1"}` || !r.Once {
-		t.Errorf("%s, once %v, %v", r.Body.Bytes(), r.Once, err)
+	if err != nil || string(r.Body.Bytes()) != `{"id":"r1"}` || !r.SentOnce {
+		t.Errorf("%s, once %v, %v", r.Body.Bytes(), r.SentOnce, err)
 	}
 }
 
@@ -123,7 +123,7 @@ func FuzzSelected(f *testing.F) {
 		}
 		value := selected(field, []byte(doc))
 		var c chunk
-		c.take(value)
+		c.setContent(value)
 		if s, ok := value.(string); ok != c.delta.set || ok && c.delta.content.String() != s && strings.ToValidUTF8(s, "") == s {
 			t.Errorf("%q of %q: %v gave %q", expression, doc, value, c.delta.content)
 		}

@@ -121,7 +121,7 @@ func (c *tokenCodec) Encode(t *conversation.Turn, h *History) (Request, error) {
 	if c.kind.ignoreEOS {
 		x.sampling.setBool("ignore_eos", true)
 	}
-	x.sampling.over(&c.sampling)
+	x.sampling.overlay(&c.sampling)
 	if t.MaxTokens != nil {
 		x.sampling.setInt(c.kind.lengthKey, *t.MaxTokens)
 	}
@@ -139,9 +139,9 @@ func (c *tokenCodec) Encode(t *conversation.Turn, h *History) (Request, error) {
 	b.reset()
 	b.set = &c.set
 	c.kind.frame(b, t, &x)
-	b.over(&c.extras)
-	b.over(&own)
-	return Request{Body: b.ranges(), Once: true}, nil
+	b.overlay(&c.extras)
+	b.overlay(&own)
+	return Request{Body: b.ranges(), SentOnce: true}, nil
 }
 
 // take removes a member from the object and returns its value; nil = none.
@@ -254,12 +254,12 @@ func afterTokens(d *jsonAnswer) {
 	}
 }
 
-// tokenKeeper stores the ids of an answer.
-type tokenKeeper struct{}
+// tokenMemory stores the ids of an answer.
+type tokenMemory struct{}
 
-func (tokenKeeper) take(*jsonAnswer) {}
+func (tokenMemory) take(*jsonAnswer) {}
 
-func (tokenKeeper) memory(d *jsonAnswer) Memory {
+func (tokenMemory) memory(d *jsonAnswer) Memory {
 	if k, ok := d.state.(*tokenDoc); ok && d.failed == nil && len(k.all) > 0 {
 		return k.all
 	}

@@ -21,7 +21,7 @@ func generatePath(set *Settings, t *conversation.Turn) string {
 
 // encodeGenerate writes one prompt as a string, several as a list.
 func encodeGenerate(b *body, t *conversation.Turn, h *History) error {
-	if err := alone(t, h, "generate"); err != nil {
+	if err := rejectHistory(t, h, "generate"); err != nil {
 		return err
 	}
 	list := t.Contents()

@@ -34,18 +34,18 @@ const maxRedirects = 5
 
 // videoAnswer is the answer to one request: the states of the job, message by message.
 type videoAnswer struct {
-	set      *Settings
-	said     int // number of messages about the job
-	id       string
-	ready    bool // the job was complete when it was created
-	over     bool
-	address  string // address of the video, "" = below that of the job
-	fetching bool   // the download was requested
-	fetched  bool
-	contents []record.Content
-	usage    []byte
-	job      record.Job
-	failure  *record.Error
+	set         *Settings
+	jobMessages int // number of messages about the job
+	id          string
+	ready       bool // the job was complete when it was created
+	ended       bool
+	address     string // address of the video, "" = below that of the job
+	fetching    bool   // the download was requested
+	fetched     bool
+	contents    []record.Content
+	usage       []byte
+	job         record.Job
+	failure     *record.Error
 }
 
 func videoError(format string, args ...any) *record.Error {
@@ -54,19 +54,19 @@ func videoError(format string, args ...any) *record.Error {
 
 // Add implements Answer.
 func (a *videoAnswer) Add(m *record.Message, index int) (bool, *record.Error) {
-	if a.over { // messages after the end of the job hold the video
+	if a.ended { // messages after the end of the job hold the video
 		a.fetched = true
 		a.content(m, index)
 		return true, nil
 	}
 	step := "submit"
-	if a.said++; a.said > 1 {
+	if a.jobMessages++; a.jobMessages > 1 {
 		step = "poll"
 	}
 	if a.failure = a.read(m, step); a.failure != nil {
 		return false, a.failure
 	}
-	if a.said == 1 || a.over {
+	if a.jobMessages == 1 || a.ended {
 		a.content(m, index)
 	}
 	return true, nil
@@ -94,9 +94,9 @@ func (a *videoAnswer) read(m *record.Message, step string) *record.Error {
 	case "failed":
 		return videoError("Video generation failed: %s", jobError(v.Get("error")))
 	case "completed":
-		a.over = step == "poll"
+		a.ended = step == "poll"
 	}
-	if a.over {
+	if a.ended {
 		a.address = string(v.GetStringBytes("url"))
 		a.job = record.Job{InferenceSeconds: figure(v.Get("inference_time_s")), PeakMemoryMB: figure(v.Get("peak_memory_mb")), Seconds: figure(v.Get("seconds"))}
 		if u := v.Get("usage"); u != nil && u.Type() == fastjson.TypeObject {
@@ -150,28 +150,28 @@ func jobError(v *fastjson.Value) string {
 // Next implements Answer: it polls until the job has ended and then downloads the video.
 func (a *videoAnswer) Next() *FollowUp {
 	switch {
-	case a.failure != nil || a.said == 0 || a.fetching || a.over && !a.set.Download:
+	case a.failure != nil || a.jobMessages == 0 || a.fetching || a.ended && !a.set.Download:
 		return nil
-	case a.over:
+	case a.ended:
 		a.fetching = true
-		return &FollowUp{Request: Request{Method: "GET", Path: a.film()}, Late: a.late(), Class: "VideoDownloadError", Redirects: maxRedirects}
+		return &FollowUp{Request: Request{Method: "GET", Path: a.videoAddress()}, Late: a.timeoutError(), Class: "VideoDownloadError", Redirects: maxRedirects}
 	}
-	poll := &FollowUp{Request: Request{Method: "GET", Path: "./" + url.PathEscape(a.id)}, After: a.set.PollInterval, Forget: a.said > 1, Late: a.late()}
-	if a.ready && a.said == 1 {
+	poll := &FollowUp{Request: Request{Method: "GET", Path: "./" + url.PathEscape(a.id)}, After: a.set.PollInterval, Forget: a.jobMessages > 1, Late: a.timeoutError()}
+	if a.ready && a.jobMessages == 1 {
 		poll.After = 0 // poll once anyway: the answer has the figures
 	}
 	return poll
 }
 
-// film returns the address of the video.
-func (a *videoAnswer) film() string {
+// videoAddress returns the address of the video.
+func (a *videoAnswer) videoAddress() string {
 	if isHTTP(a.address) {
 		return a.address
 	}
 	return "./" + url.PathEscape(a.id) + "/content"
 }
 
-func (a *videoAnswer) late() *record.Error {
+func (a *videoAnswer) timeoutError() *record.Error {
 	return &record.Error{Code: 504, Type: "TimeoutError", Message: "Video generation timed out after " + string(jsontext.AppendFloat(nil, a.set.Timeout.Seconds())) + "s"}
 }
 
@@ -184,9 +184,9 @@ func (a *videoAnswer) Result() Result {
 	switch {
 	case a.failure != nil:
 		return Result{Reply: r, Failure: a.failure}
-	case a.said == 0:
+	case a.jobMessages == 0:
 		return Result{Reply: r, Failure: &record.Error{Type: invalidResult, Message: "Invalid inference result: No responses were received"}}
-	case !a.over:
+	case !a.ended:
 		return Result{Reply: r, Failure: videoError("Video generation did not end")}
 	}
 	r.Job = &a.job

@@ -7,7 +7,7 @@ import (
 
 // vllmType implements vLLM's generation from token ids (endpoints, section 9.19).
 var vllmType = tokenType{name: "vllm_generate", frame: frameVLLM, lengthKey: "max_tokens",
-	jsonType: jsonType{input: idsInput, begin: beginTokens, member: vllmMember, after: afterTokens, keeper: func() memoryMaker { return tokenKeeper{} }}}
+	jsonType: jsonType{input: idsInput, begin: beginTokens, member: vllmMember, after: afterTokens, newMemory: func() memoryBuilder { return tokenMemory{} }}}
 
 func frameVLLM(b *body, t *conversation.Turn, x *tokenBody) {
 	b.setString("model", b.set.model(t))

@@ -150,14 +150,14 @@ func (e *Event) DataLines(dst [][]byte) [][]byte {
 }
 
 // Data returns the JSON text of the message: its trimmed, non-empty data values, joined by LF. nil = no data.
-func (e *Event) Data() []byte { return e.joined(trim) }
+func (e *Event) Data() []byte { return e.joinData(trim) }
 
 // Text returns the data of a message whose content is not JSON. It removes only one leading space from every value.
 func (e *Event) Text() []byte {
-	return e.joined(func(v []byte) []byte { return bytes.TrimPrefix(v, []byte{' '}) })
+	return e.joinData(func(v []byte) []byte { return bytes.TrimPrefix(v, []byte{' '}) })
 }
 
-func (e *Event) joined(cut func([]byte) []byte) []byte {
+func (e *Event) joinData(cut func([]byte) []byte) []byte {
 	var one []byte
 	n := 0
 	for i := range e.lines {

@@ -20,15 +20,15 @@ const (
 
 // bodyReader returns the bytes of a body as the connection delivers them, without the transfer coding.
 type bodyReader struct {
-	link link
-	kind bodyKind
-	buf  []byte // bytes that were read but not returned yet
-	left int64  // remaining bytes of the body or of the current chunk
-	got  int64
-	size int64 // size of the whole body: fixedLength; framedBody, -1 = not announced
-	over bool
-	torn bool // the connection ended without the end of TLS (close_notify)
-	dec  chunkDecoder
+	link      link
+	kind      bodyKind
+	buf       []byte // bytes that were read but not returned yet
+	left      int64  // remaining bytes of the body or of the current chunk
+	got       int64
+	size      int64 // size of the whole body: fixedLength; framedBody, -1 = not announced
+	ended     bool
+	truncated bool // the connection ended without the end of TLS (close_notify)
+	dec       chunkDecoder
 	// clean reports, once the connection was read again, that only the end of a chunk followed the bytes that were returned last.
 	clean bool
 }
@@ -37,13 +37,13 @@ func newBody(l link, h *head, rest []byte) *bodyReader {
 	b := &bodyReader{link: l, buf: rest}
 	switch {
 	case h.bodyless():
-		b.kind, b.over = noBody, true
+		b.kind, b.ended = noBody, true
 	case h.framed:
 		b.kind, b.size = framedBody, h.length
 	case h.chunked:
 		b.kind = chunkedBody
 	case h.length >= 0:
-		b.kind, b.left, b.size, b.over = fixedLength, h.length, h.length, h.length == 0
+		b.kind, b.left, b.size, b.ended = fixedLength, h.length, h.length, h.length == 0
 	default:
 		b.kind = untilClose
 	}
@@ -54,12 +54,12 @@ func newBody(l link, h *head, rest []byte) *bodyReader {
 // the connection too early. The bytes are valid until the next call.
 func (b *bodyReader) next() ([]byte, error) {
 	for {
-		if b.over {
+		if b.ended {
 			b.link.release()
 			return nil, io.EOF
 		}
 		if len(b.buf) > 0 {
-			span, err := b.cut()
+			span, err := b.take()
 			if err != nil {
 				return nil, err
 			}
@@ -76,7 +76,7 @@ func (b *bodyReader) next() ([]byte, error) {
 }
 
 func (b *bodyReader) fill() error {
-	b.clean = b.kind != chunkedBody || b.dec.between()
+	b.clean = b.kind != chunkedBody || b.dec.atDataEnd()
 	got, err := b.link.fill()
 	b.buf = got
 	if len(got) > 0 {
@@ -85,7 +85,7 @@ func (b *bodyReader) fill() error {
 	if errors.Is(err, io.EOF) {
 		if b.kind == untilClose || b.kind == framedBody && (b.size < 0 || b.size == b.got) {
 			c, ok := b.link.(*conn)
-			b.over, b.torn = true, ok && c.torn
+			b.ended, b.truncated = true, ok && c.truncated
 			return nil
 		}
 		return io.ErrUnexpectedEOF
@@ -93,8 +93,8 @@ func (b *bodyReader) fill() error {
 	return err
 }
 
-// cut takes body bytes from the buffer.
-func (b *bodyReader) cut() ([]byte, error) {
+// take takes body bytes from the buffer.
+func (b *bodyReader) take() ([]byte, error) {
 	switch b.kind {
 	case untilClose, framedBody:
 		span := b.buf
@@ -105,11 +105,11 @@ func (b *bodyReader) cut() ([]byte, error) {
 		span := b.buf[:n]
 		b.buf = b.buf[n:]
 		b.left -= n
-		b.over = b.left == 0
+		b.ended = b.left == 0
 		return span, nil
 	}
-	span, rest, err := b.dec.cut(b.buf)
-	b.buf, b.over = rest, b.dec.over
+	span, rest, err := b.dec.take(b.buf)
+	b.buf, b.ended = rest, b.dec.ended
 	return span, err
 }
 
@@ -132,7 +132,7 @@ type chunkDecoder struct {
 	line   int // bytes of the current extension or trailer line so far
 	excess int // bytes of extensions beyond the fair share of the data
 	tail   int // bytes of the trailer
-	over   bool
+	ended  bool
 }
 
 type chunkState uint8
@@ -151,9 +151,9 @@ const (
 	fairExtension  = 64       // bytes of extension that every chunk may have, plus twice its data
 )
 
-// cut returns the first data bytes of b and what follows them. span is empty if b holds only framing.
-func (d *chunkDecoder) cut(b []byte) (span, rest []byte, err error) {
-	for len(b) > 0 && !d.over {
+// take returns the first data bytes of b and what follows them. span is empty if b holds only framing.
+func (d *chunkDecoder) take(b []byte) (span, rest []byte, err error) {
+	for len(b) > 0 && !d.ended {
 		if d.state == chunkData {
 			n := min(int64(len(b)), d.left)
 			if d.left -= n; d.left == 0 {
@@ -168,8 +168,8 @@ func (d *chunkDecoder) cut(b []byte) (span, rest []byte, err error) {
 	return nil, b, nil
 }
 
-// between reports whether the decoder is directly behind the data of a chunk, or behind the line end after it.
-func (d *chunkDecoder) between() bool {
+// atDataEnd reports whether the decoder is directly behind the data of a chunk, or behind the line end after it.
+func (d *chunkDecoder) atDataEnd() bool {
 	return d.state == chunkDataEnd || d.state == chunkSize && d.digits == 0
 }
 
@@ -181,9 +181,9 @@ func (d *chunkDecoder) step(b []byte) ([]byte, error) {
 	case chunkExtension:
 		i := bytes.IndexByte(b, '\n')
 		if i < 0 {
-			return nil, d.longer(len(b))
+			return nil, d.checkLine(len(b))
 		}
-		if err := d.longer(i); err != nil {
+		if err := d.checkLine(i); err != nil {
 			return nil, err
 		}
 		d.excess = max(0, d.excess+d.line-fairExtension-int(min(2*d.left, maxChunkLine)))
@@ -195,7 +195,7 @@ func (d *chunkDecoder) step(b []byte) ([]byte, error) {
 	case chunkDataEnd:
 		switch b[0] {
 		case '\r':
-			if err := d.longer(1); err != nil {
+			if err := d.checkLine(1); err != nil {
 				return nil, err
 			}
 		case '\n':
@@ -242,7 +242,7 @@ func (d *chunkDecoder) trailer(b []byte) ([]byte, error) {
 	for i, c := range b {
 		switch {
 		case c == '\n' && d.line == 0:
-			d.over = true
+			d.ended = true
 			return b[i+1:], nil
 		case c == '\n':
 			d.line = 0
@@ -256,7 +256,7 @@ func (d *chunkDecoder) trailer(b []byte) ([]byte, error) {
 	return nil, nil
 }
 
-func (d *chunkDecoder) longer(n int) error {
+func (d *chunkDecoder) checkLine(n int) error {
 	if d.line += n; d.line > maxChunkLine {
 		return malformed("Chunk extension longer than %d bytes", maxChunkLine)
 	}

@@ -22,15 +22,15 @@ func CleanError(rec *record.Record, hide *redact.Secrets) {
 	if e == nil {
 		return
 	}
-	clean := func(s string) string { return cut(hide.Text(keep(s)), maxMessage) }
+	clean := func(s string) string { return cut(hide.Text(truncateError(s)), maxMessage) }
 	e.Type, e.Message, e.Cause = clean(e.Type), clean(e.Message), clean(e.Cause)
 	for i := range e.Chain {
 		e.Chain[i] = clean(e.Chain[i])
 	}
 }
 
-// keep returns the first maxKept bytes of a text: enough for the part that is shown.
-func keep(s string) string {
+// truncateError returns the first maxKept bytes of a text: enough for the part that is shown.
+func truncateError(s string) string {
 	if len(s) <= maxKept+utf8.UTFMax {
 		return s
 	}

@@ -16,13 +16,13 @@ import (
 // Client sends requests and owns the connections. It is safe for concurrent use. With HTTP/1.1 it starts no background goroutines; an HTTP/2
 // connection has one.
 type Client struct {
-	opt  Options
-	tls  *tls.Config
-	tie  *clock.RealTimeOffset
-	dns  resolver
-	pool pool
+	opt      Options
+	tls      *tls.Config
+	realTime *clock.RealTimeOffset
+	dns      resolver
+	pool     pool
 
-	through proxies
+	proxies proxies
 	streams h2pool
 	coder   headerCoder
 
@@ -87,7 +87,7 @@ func NewClient(opt Options) (*Client, error) {
 	if opt.HTTP2 {
 		cfg.NextProtos = []string{http2.NextProtoTLS, "http/1.1"}
 	}
-	c := &Client{opt: opt, tls: cfg, tie: clock.NewRealTimeOffset(), doneWait: int64(afterDone), headWait: int64(headTime)}
+	c := &Client{opt: opt, tls: cfg, realTime: clock.NewRealTimeOffset(), doneWait: int64(afterDone), headWait: int64(headTime)}
 	if c.opt.MaxResponse <= 0 {
 		c.opt.MaxResponse = DefaultMaxResponse
 	}
@@ -96,7 +96,7 @@ func NewClient(opt Options) (*Client, error) {
 		c.dns.ttl = 0
 	}
 	c.pool.init(opt)
-	if err := c.through.init(opt); err != nil {
+	if err := c.proxies.init(opt); err != nil {
 		return nil, err
 	}
 	if opt.TLS.Insecure {
@@ -124,7 +124,7 @@ func (c *Client) CloseSession(session string) {
 }
 
 // ClockStepped reports whether the real-time clock was set since the client was made. From then on kernel stamps are not used.
-func (c *Client) ClockStepped() bool { return c.tie.Stepped() }
+func (c *Client) ClockStepped() bool { return c.realTime.Stepped() }
 
 // Stats returns the counters.
 func (c *Client) Stats() Stats {
@@ -132,7 +132,7 @@ func (c *Client) Stats() Stats {
 	return Stats{
 		Dialled: c.count.dialled.Load(), Replaced: c.count.replaced.Load(),
 		KernelReads: c.count.stamped.Load(), UserReads: c.count.unstamped.Load(),
-		ClockStepNs: c.tie.Step(), OpenConns: open, MostOpenConns: most,
+		ClockStepNs: c.realTime.Step(), OpenConns: open, MostOpenConns: most,
 	}
 }
 

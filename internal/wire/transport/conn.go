@@ -43,11 +43,11 @@ type conn struct {
 	unread    *socketState // what the emptiness checks found for this socket; nil = nothing is known
 
 	// Writing. out holds what TLS has encrypted and the socket has not accepted yet. While hold is set, Write collects instead of sending.
-	outMu sync.Mutex
-	out   []byte
-	hold  bool
+	outMu      sync.Mutex
+	out        []byte
+	collecting bool
 
-	torn bool // the stream ended below TLS; a server that ends it properly sends close_notify first
+	truncated bool // the stream ended below TLS; a server that ends it properly sends close_notify first
 
 	idleSince int64
 	uses      int // number of requests that it carried
@@ -71,7 +71,7 @@ func newConn(s socket, key string, tie *clock.RealTimeOffset, kernelStamps bool,
 		return nil, err
 	}
 	c := &conn{socket: s, raw: raw, key: key}
-	c.tie = tie
+	c.realTime = tie
 	c.localIP, c.localPort = hostPort(s.LocalAddr())
 	c.remoteIP, c.remotePort = hostPort(s.RemoteAddr())
 	c.stamper.init(c, kernelStamps)
@@ -122,7 +122,7 @@ func (c *conn) Read(b []byte) (int, error) {
 	if len(c.cipher) == 0 {
 		n, err := c.read()
 		if err != nil {
-			c.torn = errors.Is(err, io.EOF)
+			c.truncated = errors.Is(err, io.EOF)
 			return 0, err
 		}
 		c.cipher = c.scratch[:n]
@@ -146,26 +146,26 @@ type attempt struct {
 
 func (c *conn) attempt() attempt { return attempt{clock.Now(), c.unread.emptyAt()} }
 
-// nothing records that a read found neither bytes nor the end of the stream.
-func (c *conn) nothing(a attempt) { c.drained, c.quiet = a.began, a.began }
+// recordEmptyRead records that a read found neither bytes nor the end of the stream.
+func (c *conn) recordEmptyRead(a attempt) { c.drained, c.quiet = a.began, a.began }
 
 // stamp records the outcome of a read of n bytes. kernel is its real-time stamp, 0 = none. A read that does not fill its buffer leaves no bytes in
 // the socket. It may leave the end of the stream there, so less is known about the end.
 func (c *conn) stamp(a attempt, n int, kernel int64) {
-	user, steady := c.tie.Now()
-	c.user, c.over = user, n == 0
+	user, steady := c.realTime.Now()
+	c.user, c.endOfStream = user, n == 0
 	c.since = max(c.drained, a.empty)
-	if c.over {
+	if c.endOfStream {
 		c.since = max(c.quiet, a.empty)
 	}
 	c.fills++
-	if c.full = n == scratchSize; !c.full && !c.over {
+	if c.full = n == scratchSize; !c.full && !c.endOfStream {
 		c.drained = a.began
 	}
 	if n == 0 || kernel == 0 || !steady {
 		c.at, c.clock = max(user, c.at), record.UserClock
 	} else {
-		c.at, c.clock = min(max(c.tie.Instant(kernel), c.at), user), record.KernelClock
+		c.at, c.clock = min(max(c.realTime.Instant(kernel), c.at), user), record.KernelClock
 	}
 	if n > 0 {
 		c.count()
@@ -177,7 +177,7 @@ func (c *conn) stamp(a attempt, n int, kernel int64) {
 func (c *conn) Write(b []byte) (int, error) {
 	c.outMu.Lock()
 	defer c.outMu.Unlock()
-	if c.hold || len(c.out) > 0 {
+	if c.collecting || len(c.out) > 0 {
 		c.out = append(c.out, b...)
 		return len(b), nil
 	}
@@ -186,8 +186,8 @@ func (c *conn) Write(b []byte) (int, error) {
 
 // encrypt turns a request into TLS records and collects them in c.out.
 func (c *conn) encrypt(parts ...[]byte) error {
-	c.setHold(true)
-	defer c.setHold(false)
+	c.setCollecting(true)
+	defer c.setCollecting(false)
 	for _, p := range parts {
 		if len(p) == 0 {
 			continue
@@ -199,9 +199,9 @@ func (c *conn) encrypt(parts ...[]byte) error {
 	return nil
 }
 
-func (c *conn) setHold(on bool) {
+func (c *conn) setCollecting(on bool) {
 	c.outMu.Lock()
-	c.hold = on
+	c.collecting = on
 	c.outMu.Unlock()
 }
 

@@ -70,7 +70,7 @@ func (s *stamper) receive(fd uintptr) bool {
 			continue
 		}
 		if errno == syscall.EAGAIN {
-			c.nothing(before)
+			c.recordEmptyRead(before)
 			c.release()
 			return false
 		}

@@ -49,7 +49,7 @@ func (s *stamper) receive(fd uintptr) bool {
 			continue
 		}
 		if err == syscall.EAGAIN { //nolint:errorlint // a bare error number
-			c.nothing(before)
+			c.recordEmptyRead(before)
 			c.release()
 			return false
 		}

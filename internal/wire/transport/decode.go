@@ -15,9 +15,9 @@ type source interface {
 	next() ([]byte, error)
 }
 
-// decoded removes the content codings of a body. aiperf never asks for compression; this is for servers that compress anyway. Decoded bytes are
+// decodedBody removes the content codings of a body. aiperf never asks for compression; this is for servers that compress anyway. Decoded bytes are
 // returned as soon as the server has flushed them.
-type decoded struct {
+type decodedBody struct {
 	wire *wireBytes
 	r    io.Reader
 	buf  []byte
@@ -25,7 +25,7 @@ type decoded struct {
 
 // content returns the body of a response without its content codings. warn is called for an unknown coding, whose bytes are passed on unchanged.
 func content(b *bodyReader, codings []string, warn func(kind, text string)) source {
-	d := &decoded{wire: &wireBytes{body: b}}
+	d := &decodedBody{wire: &wireBytes{body: b}}
 	for i := len(codings) - 1; i >= 0; i-- {
 		from := io.Reader(d.wire)
 		if d.r != nil {
@@ -34,13 +34,13 @@ func content(b *bodyReader, codings []string, warn func(kind, text string)) sour
 		switch c := codings[i]; c {
 		case "", "identity":
 		case "gzip", "x-gzip":
-			d.r = &lazy{from: from, open: openGzip}
+			d.r = &lazyReader{from: from, open: openGzip}
 		case "deflate":
-			d.r = &lazy{from: from, open: openDeflate}
+			d.r = &lazyReader{from: from, open: openDeflate}
 		case "zstd":
-			d.r = &lazy{from: from, open: openZstd}
+			d.r = &lazyReader{from: from, open: openZstd}
 		case "br":
-			d.r = &lazy{from: from, open: openBrotli}
+			d.r = &lazyReader{from: from, open: openBrotli}
 		default:
 			warn("content-encoding", "the server uses an unknown content encoding ("+quote([]byte(c))+"): the body is read without decoding")
 		}
@@ -51,7 +51,7 @@ func content(b *bodyReader, codings []string, warn func(kind, text string)) sour
 	return d
 }
 
-func (d *decoded) next() ([]byte, error) {
+func (d *decodedBody) next() ([]byte, error) {
 	if d.buf == nil {
 		d.buf = make([]byte, 16<<10)
 	}
@@ -119,14 +119,14 @@ func (w *wireBytes) drain() error {
 	}
 }
 
-// lazy opens a decoder at the first read, because the header of the compressed data may arrive late.
-type lazy struct {
+// lazyReader opens a decoder at the first read, because the header of the compressed data may arrive late.
+type lazyReader struct {
 	from io.Reader
 	open func(io.Reader) (io.Reader, error)
 	r    io.Reader
 }
 
-func (l *lazy) Read(p []byte) (int, error) {
+func (l *lazyReader) Read(p []byte) (int, error) {
 	if l.r == nil {
 		r, err := l.open(l.from)
 		if err != nil {
@@ -152,21 +152,21 @@ func openDeflate(from io.Reader) (io.Reader, error) {
 	if _, err := io.ReadFull(from, two[:]); err != nil {
 		return nil, err
 	}
-	again := &prefixed{head: two[:], from: from}
+	again := &prefixedReader{head: two[:], from: from}
 	if two[0]&0x0f == 8 && (int(two[0])<<8|int(two[1]))%31 == 0 {
 		return zlib.NewReader(again)
 	}
 	return flate.NewReader(again), nil
 }
 
-// prefixed returns bytes that were already inspected, then the rest, without reading ahead.
-type prefixed struct {
+// prefixedReader returns bytes that were already inspected, then the rest, without reading ahead.
+type prefixedReader struct {
 	head []byte
 	from io.Reader
 	one  [1]byte
 }
 
-func (p *prefixed) Read(b []byte) (int, error) {
+func (p *prefixedReader) Read(b []byte) (int, error) {
 	if len(p.head) > 0 {
 		n := copy(b, p.head)
 		p.head = p.head[n:]
@@ -175,7 +175,7 @@ func (p *prefixed) Read(b []byte) (int, error) {
 	return p.from.Read(b)
 }
 
-func (p *prefixed) ReadByte() (byte, error) {
+func (p *prefixedReader) ReadByte() (byte, error) {
 	_, err := io.ReadFull(p, p.one[:])
 	return p.one[0], err
 }

@@ -17,14 +17,14 @@ const pendingDelays = 16
 
 // delayNotes are the delays of one connection that are not in the log yet.
 type delayNotes struct {
-	log  *delayLog
-	off  bool // do not count: the request is part of the warm-up
-	n    int
-	last [pendingDelays]int64
+	log      *delayLog
+	disabled bool // do not count: the request is part of the warm-up
+	n        int
+	last     [pendingDelays]int64
 }
 
 func (d *delayNotes) add(ns int64) {
-	if d.log == nil || d.off {
+	if d.log == nil || d.disabled {
 		return
 	}
 	d.last[d.n] = ns

@@ -16,7 +16,7 @@ import (
 
 // dial makes a connection to a target: name lookup, TCP, tunnel, TLS.
 func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, error) {
-	through, err := c.through.of(t)
+	through, err := c.proxies.of(t)
 	if err != nil {
 		return nil, &dialError{stage: stageTCP, err: err}
 	}
@@ -28,7 +28,7 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 	if err != nil {
 		return nil, err
 	}
-	k, err := newConn(s, t.key, c.tie, !c.opt.UserStamps, &c.empty)
+	k, err := newConn(s, t.key, c.realTime, !c.opt.UserStamps, &c.empty)
 	if err != nil {
 		s.Close()
 		return nil, &dialError{stage: stageTCP, err: err}

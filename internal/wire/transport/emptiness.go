@@ -58,7 +58,7 @@ func (l *emptinessLog) enter(fd int) *socketState {
 	list := l.sockets.Load()
 	if list == nil || fd >= len(*list) {
 		grown := make([]atomic.Pointer[socketState], max(64, 2*fd))
-		for i := range listed(list) {
+		for i := range stateCount(list) {
 			grown[i].Store((*list)[i].Load())
 		}
 		list = &grown
@@ -69,8 +69,8 @@ func (l *emptinessLog) enter(fd int) *socketState {
 	return s
 }
 
-// listed returns the length of the list of states, which may not exist yet.
-func listed(list *[]atomic.Pointer[socketState]) int {
+// stateCount returns the length of the list of states, which may not exist yet.
+func stateCount(list *[]atomic.Pointer[socketState]) int {
 	if list == nil {
 		return 0
 	}
@@ -88,12 +88,12 @@ func (l *emptinessLog) check() {
 	if !ok {
 		return
 	}
-	l.found(began, ready)
+	l.store(began, ready)
 }
 
-// found stores the outcome of a check that began at an instant. It writes the states before it publishes the check. A reader that loads the published
+// store stores the outcome of a check that began at an instant. It writes the states before it publishes the check. A reader that loads the published
 // instant first and then the state therefore never misses that the socket was readable.
-func (l *emptinessLog) found(began int64, ready []readySocket) {
+func (l *emptinessLog) store(began int64, ready []readySocket) {
 	before, list := l.last.Load(), l.sockets.Load()
 	for i := range ready {
 		s := (*list)[ready[i].fd()].Load() // never nil: the state is created before the kernel gets the socket

@@ -47,7 +47,7 @@ func newEmptinessModel(t *testing.T, sockets int) *emptinessModel {
 	for i := range sockets {
 		s := &socketModel{fd: int32(i)}
 		s.unread = m.log.enter(i)
-		s.tie = clock.NewRealTimeOffset()
+		s.realTime = clock.NewRealTimeOffset()
 		m.sockets = append(m.sockets, s)
 	}
 	return m
@@ -108,7 +108,7 @@ func (m *emptinessModel) check() {
 // publish ends a check.
 func (m *emptinessModel) publish() {
 	if m.polled != nil {
-		m.log.found(m.began, m.polled)
+		m.log.store(m.began, m.polled)
 		m.began, m.polled = 0, nil
 	}
 }
@@ -129,7 +129,7 @@ func (m *emptinessModel) read(s *socketModel) {
 	s.tried = nil
 	n := min(len(s.arrived), scratchSize)
 	if n == 0 && s.ended == 0 {
-		s.nothing(*a)
+		s.recordEmptyRead(*a)
 		return
 	}
 	came := s.ended
@@ -293,7 +293,7 @@ func TestStatesOutliveTheirList(t *testing.T) {
 	s := log.enter(3)
 	for _, fd := range []int{64, 128, 1000} {
 		log.enter(fd)
-		log.found(int64(fd), []readySocket{readySocket(unix.EpollEvent{Fd: 3})})
+		log.store(int64(fd), []readySocket{readySocket(unix.EpollEvent{Fd: 3})})
 		if got := s.readable.Load(); got != int64(fd) {
 			t.Errorf("after socket %d: readable at %d", fd, got)
 		}
@@ -470,7 +470,7 @@ func TestSendUncertainty(t *testing.T) {
 		{"a prompt write", SureSend, 0, 0}, {"a client that lost the processor", 7 * ms, 0, 7 * ms},
 		{"a long body", 80 * ms, 80 * ms, 0}, {"a long body, the client late", 80 * ms, 70 * ms, 10 * ms},
 	} {
-		x := &Exchange{sent: 1 + c.end, rest: sendProgress{paced: c.paced}}
+		x := &Exchange{sent: 1 + c.end, sending: sendProgress{paced: c.paced}}
 		if got := x.sendUncertainty(&record.Trace{SendStart: 1, SendEnd: 1 + c.end}); got != c.wanted {
 			t.Errorf("%s: %v, want %v", c.name, time.Duration(got), time.Duration(c.wanted))
 		}

@@ -35,7 +35,7 @@ const (
 
 // newError makes an error from a text. It keeps only as much of the text as a Cleaner needs.
 func newError(kind string, code int, text string) *record.Error {
-	return &record.Error{Type: kind, Code: code, Message: keep(text)}
+	return &record.Error{Type: kind, Code: code, Message: truncateError(text)}
 }
 
 // wrapError makes an error from a Go error and its causes. The message is the same for equal failures; the causes are unchanged.
@@ -43,7 +43,7 @@ func wrapError(kind string, err error) *record.Error {
 	e := newError(kind, 0, timeless(portless(err.Error())))
 	e.Local = localLimit(err)
 	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(cause) {
-		e.Chain = append(e.Chain, keep(cause.Error()))
+		e.Chain = append(e.Chain, truncateError(cause.Error()))
 	}
 	if len(e.Chain) > 0 {
 		e.Cause = e.Chain[len(e.Chain)-1]
@@ -129,8 +129,8 @@ type dialError struct {
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
-// doings says for each stage what the client was doing.
-var doings = map[dialStage]string{stageDNS: "looking up the server's name", stageTCP: "connecting", stageTunnel: "waiting for the proxy's tunnel", stageTLS: "doing the TLS handshake",
+// stageTexts says for each stage what the client was doing.
+var stageTexts = map[dialStage]string{stageDNS: "looking up the server's name", stageTCP: "connecting", stageTunnel: "waiting for the proxy's tunnel", stageTLS: "doing the TLS handshake",
 	stageHTTP2: "waiting for the HTTP/2 settings of the server"}
 
 // connectError classifies the failure to make a connection. limit is the request timeout.
@@ -141,7 +141,7 @@ func connectError(err error, limit time.Duration) *record.Error {
 		if !dialled {
 			return timeoutError(limit, "waiting for a free connection")
 		}
-		return timeoutError(limit, doings[d.stage])
+		return timeoutError(limit, stageTexts[d.stage])
 	}
 	if !dialled {
 		return wrapError(ErrConnect, err)

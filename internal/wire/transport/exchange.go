@@ -34,17 +34,17 @@ type Exchange struct {
 	sendErr   error
 	trace     record.Trace
 	sendOver  chan struct{} // closed when the goroutine that sends the rest is done; nil = no such goroutine
-	rest      sendProgress
+	sending   sendProgress
 
-	mu       sync.Mutex // guards what the deadlines depend on: sent, sendErr and the fields below
-	doneMark int64      // instant of a stream's end mark, 0 = not yet
-	failMark int64      // instant of the head of an HTTP error, 0 = not yet
-	headMark int64      // instant at which the incomplete head began, 0 = none
-	cut      bool       // cancelled by the run
-	stopSend bool       // the answer came before the whole request was sent
+	mu             sync.Mutex // guards what the deadlines depend on: sent, sendErr and the fields below
+	doneMark       int64      // instant of a stream's end mark, 0 = not yet
+	failMark       int64      // instant of the head of an HTTP error, 0 = not yet
+	headMark       int64      // instant at which the incomplete head began, 0 = none
+	cancelledByRun bool       // cancelled by the run
+	stopSend       bool       // the answer came before the whole request was sent
 
-	unread bool // the server says that it did not process the request
-	resent bool // the request was sent again for that reason
+	unprocessed bool // the server says that it did not process the request
+	resent      bool // the request was sent again for that reason
 
 	// Fields of receiving.
 	rec   *record.Record
@@ -210,7 +210,7 @@ func (x *Exchange) build() {
 	x.buffer = requestPool.Get().(*[]byte)
 	b := (*x.buffer)[:0]
 	b = append(append(b, method...), ' ')
-	through, _ := x.client.through.of(r.Target) // the dial reports the error
+	through, _ := x.client.proxies.of(r.Target) // the dial reports the error
 	if whole := through != nil && !r.Target.TLS; whole {
 		b = append(append(b, "http://"...), r.Target.host...)
 	}
@@ -291,7 +291,7 @@ func (x *Exchange) finish(reusable bool) {
 		k.close()
 		x.client.pool.release()
 	case o.Reuse == Sticky:
-		x.client.pool.keep(x.req.Session, k)
+		x.client.pool.keepForSession(x.req.Session, k)
 	default:
 		x.client.pool.put(k)
 	}

@@ -7,12 +7,12 @@ import (
 	"io"
 )
 
-// members reads the members of gzip data one by one. It returns the content of a member before it looks for the next one: a server may have sent its
+// gzipMembers reads the members of gzip data one by one. It returns the content of a member before it looks for the next one: a server may have sent its
 // last data long before the body ends, and data must not wait for the end.
-type members struct {
-	from io.Reader
-	z    *gzip.Reader
-	over bool // the member has ended
+type gzipMembers struct {
+	from  io.Reader
+	z     *gzip.Reader
+	ended bool // the member has ended
 }
 
 func openGzip(from io.Reader) (io.Reader, error) {
@@ -24,22 +24,22 @@ func openGzip(from io.Reader) (io.Reader, error) {
 		return nil, err
 	}
 	z.Multistream(false)
-	return &members{from: from, z: z}, nil
+	return &gzipMembers{from: from, z: z}, nil
 }
 
 // Read returns decompressed bytes; io.EOF = the compressed data ended with a member.
-func (m *members) Read(p []byte) (int, error) {
+func (m *gzipMembers) Read(p []byte) (int, error) {
 	for {
-		if m.over {
+		if m.ended {
 			if err := m.z.Reset(m.from); err != nil {
 				return 0, err
 			}
 			m.z.Multistream(false)
-			m.over = false
+			m.ended = false
 		}
 		n, err := m.z.Read(p)
 		if errors.Is(err, io.EOF) {
-			m.over, err = true, nil
+			m.ended, err = true, nil
 		}
 		if n > 0 || err != nil {
 			return n, err

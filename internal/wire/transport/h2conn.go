@@ -45,22 +45,22 @@ type h2conn struct {
 	ended  chan struct{}  // closed when the reading goroutine has ended
 	ready  chan struct{}  // closed when the server's settings have arrived
 
-	mu       sync.Mutex // guards the fields below
-	streams  map[uint32]*h2stream
-	users    int // exchanges that have a stream or are about to open one
-	most     int // number of streams that the server allows
-	greeted  bool
-	draining bool  // accepts no more streams
-	shut     bool  // ends with its last stream
-	err      error // why the connection has ended
-	idle     int64 // instant since which it has no users
+	mu          sync.Mutex // guards the fields below
+	streams     map[uint32]*h2stream
+	users       int // exchanges that have a stream or are about to open one
+	maxStreams  int // number of streams that the server allows
+	hasSettings bool
+	draining    bool  // accepts no more streams
+	retired     bool  // ends with its last stream
+	err         error // why the connection has ended
+	idle        int64 // instant since which it has no users
 
 	h2writer
 }
 
 // openHTTP2 starts HTTP/2 on a connection and waits for the server's settings.
 func (c *Client) openHTTP2(ctx context.Context, k *conn) (*h2conn, error) {
-	h := &h2conn{client: c, k: k, streams: map[uint32]*h2stream{}, most: h2FewStreams, ended: make(chan struct{}), ready: make(chan struct{})}
+	h := &h2conn{client: c, k: k, streams: map[uint32]*h2stream{}, maxStreams: h2FewStreams, ended: make(chan struct{}), ready: make(chan struct{})}
 	h.frames = http2.NewFramer(nil, h)
 	h.frames.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
 	h.frames.MaxHeaderListSize = maxHead
@@ -123,11 +123,11 @@ func (h *h2conn) more() error {
 	if len(got) == 0 {
 		return err
 	}
-	if !h.greeted && plausible(got) {
+	if !h.hasSettings && plausible(got) {
 		return malformed("The server does not speak HTTP/2: %s", quote(got))
 	}
 	h.unread = got
-	if seen := h.k.flow.Through(capture.Point{End: h.k.end, Read: h.k.tie.Real(h.k.at)}); len(seen) > 0 {
+	if seen := h.k.flow.Through(capture.Point{End: h.k.end, Read: h.k.realTime.Real(h.k.at)}); len(seen) > 0 {
 		h.marks = seen // otherwise the bytes belong to the same TLS record as the previous ones
 	}
 	return nil
@@ -139,7 +139,7 @@ func (h *h2conn) frame() error {
 	if err != nil {
 		return h.describeError(fh, err)
 	}
-	if !h.greeted && fh.Type != http2.FrameSettings {
+	if !h.hasSettings && fh.Type != http2.FrameSettings {
 		return malformed("The server does not speak HTTP/2: its first frame is %v", fh.Type)
 	}
 	if fh.Type == http2.FrameData {
@@ -151,15 +151,15 @@ func (h *h2conn) frame() error {
 	case errors.As(err, &one) && one.Cause != nil:
 		return h.reset(one.StreamID, one.Code, malformed("Bad HTTP/2 headers: %v", one.Cause))
 	case errors.As(err, &one):
-		return h.reset(one.StreamID, one.Code, malformed("Bad HTTP/2 frame: %s", flaw(fh, one.Code)))
+		return h.reset(one.StreamID, one.Code, malformed("Bad HTTP/2 frame: %s", frameError(fh, one.Code)))
 	case err != nil:
 		return h.describeError(fh, err)
 	}
 	return h.control(f)
 }
 
-// flaw describes what is wrong with a frame for which the framer returns only an error code.
-func flaw(fh http2.FrameHeader, code http2.ErrCode) string {
+// frameError describes what is wrong with a frame for which the framer returns only an error code.
+func frameError(fh http2.FrameHeader, code http2.ErrCode) string {
 	if fh.Type == http2.FrameWindowUpdate && fh.Length == 4 {
 		return fmt.Sprintf("WINDOW_UPDATE of 0 bytes on stream %d", fh.StreamID)
 	}
@@ -176,7 +176,7 @@ func (h *h2conn) broken(code http2.ErrCode, why string) error {
 func (h *h2conn) describeError(fh http2.FrameHeader, err error) error {
 	var broken http2.ConnectionError
 	if errors.As(err, &broken) {
-		why := flaw(fh, http2.ErrCode(broken))
+		why := frameError(fh, http2.ErrCode(broken))
 		if detail := h.frames.ErrorDetail(); detail != nil {
 			why = detail.Error()
 		}
@@ -257,7 +257,7 @@ func (h *h2conn) padded(s *h2stream, n int) {
 // arrived describes how the bytes that were just taken from unread arrived.
 func (h *h2conn) arrived() piece {
 	k := h.k
-	p := piece{arrival: k.arrival, marks: h.marks, behind: len(h.unread) > 0 || k.left(), end: k.end}
+	p := piece{arrival: k.arrival, marks: h.marks, moreInRead: len(h.unread) > 0 || k.mayHaveMore(), end: k.end}
 	if !k.sealed {
 		p.end -= uint64(len(h.unread))
 	}
@@ -350,7 +350,7 @@ func h2Head(f *http2.MetaHeadersFrame) (*head, error) {
 		return nil, malformed("Bad status: %s", quote([]byte(f.PseudoValue("status"))))
 	}
 	h := &head{status: int(status), length: -1, framed: true}
-	h.named()
+	h.nameStatus()
 	fields := f.RegularFields()
 	if len(fields) > maxHeaders {
 		return nil, malformed("Response head of more than %d lines", maxHeaders)
@@ -372,12 +372,12 @@ func (h *h2conn) settings(f *http2.SettingsFrame) error {
 	}
 	h.mu.Lock()
 	if limits.streams != nil {
-		h.most = int(min(*limits.streams, math.MaxInt32))
-	} else if !h.greeted {
-		h.most = math.MaxInt32 // a server that announces no limit has none
+		h.maxStreams = int(min(*limits.streams, math.MaxInt32))
+	} else if !h.hasSettings {
+		h.maxStreams = math.MaxInt32 // a server that announces no limit has none
 	}
-	first := !h.greeted
-	h.greeted = true
+	first := !h.hasSettings
+	h.hasSettings = true
 	h.mu.Unlock()
 	if first {
 		close(h.ready)

@@ -28,7 +28,7 @@ func (h *h2conn) reset(id uint32, code http2.ErrCode, err error) error {
 func (h *h2conn) reserve() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.err != nil || h.draining || h.shut || h.users >= h.most {
+	if h.err != nil || h.draining || h.retired || h.users >= h.maxStreams {
 		return false
 	}
 	h.users++
@@ -60,14 +60,14 @@ func (h *h2conn) leave(id uint32) {
 // retire ends the connection as soon as its last stream has ended.
 func (h *h2conn) retire() {
 	h.mu.Lock()
-	h.shut = true
+	h.retired = true
 	h.mu.Unlock()
 	h.closeIfOver()
 }
 
 func (h *h2conn) closeIfOver() {
 	h.mu.Lock()
-	over := h.users == 0 && (h.shut || h.draining)
+	over := h.users == 0 && (h.retired || h.draining)
 	h.mu.Unlock()
 	if over {
 		h.fail(errRetired)
@@ -79,7 +79,7 @@ func (h *h2conn) usable(idleFor int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	old := idleFor > 0 && h.users == 0 && h.idle != 0 && clock.Now()-h.idle > idleFor
-	return h.err == nil && !h.draining && !h.shut && !old
+	return h.err == nil && !h.draining && !h.retired && !old
 }
 
 // errRetired is the reason for the end of a connection that is not needed any more.
@@ -103,7 +103,7 @@ func (h *h2conn) fail(err error) {
 	for _, s := range open {
 		s.end(h.err)
 	}
-	h.h2writer.over(err)
+	h.h2writer.wakeWaiters(err)
 	h.k.close()
 	h.client.pool.release()
 }

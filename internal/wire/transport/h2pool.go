@@ -98,7 +98,7 @@ func (x *Exchange) acquireStream(fresh bool) error {
 		c := p.sessions[x.req.Session]
 		p.mu.Unlock()
 		if reuse == Sticky && c != nil && c.k.key == key && c.reserve() {
-			x.ride(c, true)
+			x.useStream(c, true)
 			return nil
 		}
 		_, err := x.dialStream()
@@ -122,7 +122,7 @@ func (x *Exchange) shareStream() error {
 		}
 		if c := h.reserve(int64(x.client.opt.IdleTimeout)); c != nil {
 			p.mu.Unlock()
-			x.ride(c, true)
+			x.useStream(c, true)
 			return nil
 		}
 		if wait := h.dialing; wait != nil {
@@ -190,18 +190,18 @@ func (x *Exchange) dialStream() (*h2conn, error) {
 	}
 	x.trace.ConnectEnd = clock.Now()
 	c.reserve() // no other exchange knows the connection yet
-	x.ride(c, false)
+	x.useStream(c, false)
 	return c, nil
 }
 
-// ride makes the exchange a stream of a connection.
-func (x *Exchange) ride(c *h2conn, reused bool) {
+// useStream makes the exchange a stream of a connection.
+func (x *Exchange) useStream(c *h2conn, reused bool) {
 	if x.trace.Reused = 0; reused {
 		x.trace.Reused = clock.Now()
 	}
 	x.stream = newStream(c)
 	if reused {
-		x.stream.before = c.k.tcpState()
+		x.stream.firstTCP = c.k.tcpState()
 	}
 	x.in, x.link = &x.stream.readState, x.stream
 }

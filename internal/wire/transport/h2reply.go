@@ -9,8 +9,8 @@ const h2MaxReplies = 10_000
 // of the end of one answer. Request bodies wait for the socket too, but do not count: a healthy server may send PING while it reads slowly.
 type replyQueue []uint64
 
-// settle removes the answers that the socket has accepted: those that end within the first written bytes of the connection.
-func (q *replyQueue) settle(written uint64) {
+// dropWritten removes the answers that the socket has accepted: those that end within the first written bytes of the connection.
+func (q *replyQueue) dropWritten(written uint64) {
 	n := 0
 	for n < len(*q) && (*q)[n] <= written {
 		n++
@@ -22,12 +22,12 @@ func (q *replyQueue) settle(written uint64) {
 
 // reply writes a frame that the server asked for. It fails if the server keeps asking but does not read.
 func (w *h2writer) reply(frame func(f *http2.Framer) error) error {
-	if err := w.say(frame); err != nil {
+	if err := w.writeControl(frame); err != nil {
 		return err
 	}
 	w.wmu.Lock()
 	defer w.wmu.Unlock()
-	w.replies.settle(w.written)
+	w.replies.dropWritten(w.written)
 	if waiting := w.backlog(); waiting > 0 {
 		w.replies = append(w.replies, w.written+uint64(waiting))
 	}

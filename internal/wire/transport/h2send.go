@@ -97,7 +97,7 @@ func (x *Exchange) pushStream(now int64) {
 	s := x.stream
 	x.trace.SendStart = now
 	s.begin(now)
-	s.delays.off = x.req.WarmUp
+	s.delays.disabled = x.req.WarmUp
 	whole, err := s.conn.h2writer.begin(s, x.out, x.headBytes, x.req.Body.Len())
 	if err != nil {
 		x.sendErr = err
@@ -106,7 +106,7 @@ func (x *Exchange) pushStream(now int64) {
 	x.trace.ChunksSent++
 	if whole {
 		x.ranges = nil
-		if s.conn.isOut(s) {
+		if s.conn.sentWhole(s) {
 			x.allSent()
 		}
 	}
@@ -129,6 +129,6 @@ func (x *Exchange) readStreamHead() error {
 		return err
 	}
 	x.gotHead(h)
-	x.note(noteHead, x.position(0))
+	x.note(stampHead, x.position(0))
 	return nil
 }

@@ -62,7 +62,7 @@ func TestHTTP2StoppedWrite(t *testing.T) {
 			<-k.taken
 			k.ended <- struct{}{}
 		}
-		if <-flushed; w.closed != nil || w.written != 100 || w.cut || k.eased != 1 {
+		if <-flushed; w.closed != nil || w.written != 100 || w.interrupted || k.eased != 1 {
 			t.Errorf("%s: %d bytes written, closed by %v, %d deadlines taken back", name, w.written, w.closed, k.eased)
 		}
 	}

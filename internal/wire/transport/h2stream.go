@@ -14,56 +14,56 @@ import (
 // h2stream is one exchange on an HTTP/2 connection: the bytes of its answer, each with the instant of the read that brought it. The connection's
 // reading goroutine stores them, the exchange takes them out.
 type h2stream struct {
-	conn   *h2conn
-	before tcpState // TCP state of the connection when the exchange got the stream
+	conn     *h2conn
+	firstTCP tcpState // TCP state of the connection when the exchange got the stream
 
 	// Fields of the exchange.
 	readState
-	behind bool // more bytes of the same read follow those that were returned last
-	read   int  // number of the connection's last counted read
-	spans  []piece
-	nspan  int    // number of spans that were returned
-	bytes  []byte // bytes of spans
-	nbyte  int    // number of bytes that were returned
-	used   int    // bytes returned but not yet added back to the server's window
+	moreInRead bool // more bytes of the same read follow those that were returned last
+	read       int  // number of the connection's last counted read
+	spans      []piece
+	nspan      int    // number of spans that were returned
+	bytes      []byte // bytes of spans
+	nbyte      int    // number of bytes that were returned
+	used       int    // bytes returned but not yet added back to the server's window
 
 	padding int // padding bytes not yet added back to the server's window; used only by the connection's reading goroutine
 
 	changed chan struct{} // capacity 1: something was stored, or the deadline has moved
 
-	mu       sync.Mutex // guards the fields below
-	queue    []piece
-	buffer   []byte // bytes of queue
-	headed   bool   // the final head arrived
-	early    int    // number of interim responses
-	over     bool   // nothing more will be stored
-	err      error  // why the stream has ended; nil = the answer is complete
-	deadline time.Time
-	timer    *time.Timer
-	expired  bool // the deadline has passed
+	mu           sync.Mutex // guards the fields below
+	queue        []piece
+	buffer       []byte // bytes of queue
+	hasFinalHead bool   // the final head arrived
+	interimCount int    // number of interim responses
+	ended        bool   // nothing more will be stored
+	err          error  // why the stream has ended; nil = the answer is complete
+	deadline     time.Time
+	timer        *time.Timer
+	expired      bool // the deadline has passed
 
 	// Guarded by the connection's wmu.
-	id      uint32 // 0 = not opened yet
-	window  int64  // bytes of content that may be sent
-	last    uint64 // the request is sent once the socket has accepted this many bytes of the connection
-	stopped bool   // sending must end
-	round   uint64 // number of the connection's write at the time of the stop
-	late    bool   // sending was stopped because its time is over
+	id        uint32 // 0 = not opened yet
+	window    int64  // bytes of content that may be sent
+	last      uint64 // the request is sent once the socket has accepted this many bytes of the connection
+	stopped   bool   // sending must end
+	stopWrite uint64 // number of the connection's write at the time of the stop
+	timedOut  bool   // sending was stopped because its time is over
 }
 
 // piece is a run of bytes that one read brought for one stream, or the head of its answer.
 type piece struct {
 	arrival
-	marks  []capture.Mark // packets that brought the read; nil = no capture
-	n      int            // number of bytes
-	end    uint64         // offset in the connection behind the last byte
-	behind bool           // more bytes follow in the same read, for any stream
-	head   *head
+	marks      []capture.Mark // packets that brought the read; nil = no capture
+	n          int            // number of bytes
+	end        uint64         // offset in the connection behind the last byte
+	moreInRead bool           // more bytes follow in the same read, for any stream
+	head       *head
 }
 
 func newStream(h *h2conn) *h2stream {
 	s := &h2stream{conn: h, changed: make(chan struct{}, 1)}
-	s.tie, s.sealed = h.k.tie, h.k.sealed
+	s.realTime, s.sealed = h.k.realTime, h.k.sealed
 	s.delays.log = &h.client.delays
 	return s
 }
@@ -72,14 +72,14 @@ func newStream(h *h2conn) *h2stream {
 func (s *h2stream) put(b []byte, p piece, over bool) {
 	s.mu.Lock()
 	switch {
-	case s.over:
-	case !s.headed:
-		s.over, s.err = true, malformed("Content before the response head")
+	case s.ended:
+	case !s.hasFinalHead:
+		s.ended, s.err = true, malformed("Content before the response head")
 	case len(s.buffer)+len(b) > 2*h2StreamWindow:
-		s.over, s.err = true, malformed("The server sends more than its flow control window")
+		s.ended, s.err = true, malformed("The server sends more than its flow control window")
 	default:
 		p.n = len(b)
-		s.buffer, s.queue, s.over = append(s.buffer, b...), append(s.queue, p), over
+		s.buffer, s.queue, s.ended = append(s.buffer, b...), append(s.queue, p), over
 	}
 	s.mu.Unlock()
 	s.wake()
@@ -89,14 +89,14 @@ func (s *h2stream) put(b []byte, p piece, over bool) {
 func (s *h2stream) hasHead() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.headed
+	return s.hasFinalHead
 }
 
 // putHead stores the final head.
 func (s *h2stream) putHead(p piece) {
 	s.mu.Lock()
-	if !s.headed && !s.over {
-		s.headed, s.queue = true, append(s.queue, p)
+	if !s.hasFinalHead && !s.ended {
+		s.hasFinalHead, s.queue = true, append(s.queue, p)
 	}
 	s.mu.Unlock()
 	s.wake()
@@ -106,15 +106,15 @@ func (s *h2stream) putHead(p piece) {
 func (s *h2stream) interim() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.early++
-	return s.early <= maxInterim
+	s.interimCount++
+	return s.interimCount <= maxInterim
 }
 
 // finish records that the answer is complete; p describes how its end arrived.
 func (s *h2stream) finish(p piece) {
 	s.mu.Lock()
-	if !s.over {
-		s.over, s.queue = true, append(s.queue, p)
+	if !s.ended {
+		s.ended, s.queue = true, append(s.queue, p)
 	}
 	s.mu.Unlock()
 	s.wake()
@@ -123,8 +123,8 @@ func (s *h2stream) finish(p piece) {
 // end records that nothing more will arrive although the answer is incomplete.
 func (s *h2stream) end(err error) {
 	s.mu.Lock()
-	if !s.over {
-		s.over, s.err = true, err
+	if !s.ended {
+		s.ended, s.err = true, err
 	}
 	s.mu.Unlock()
 	s.wake()
@@ -164,7 +164,7 @@ func (s *h2stream) swap() (ready bool, err error) {
 		s.spans, s.queue, s.nspan = s.queue, s.spans[:0], 0
 		s.bytes, s.buffer, s.nbyte = s.buffer, s.bytes[:0], 0
 		return true, nil
-	case s.over && s.err == nil:
+	case s.ended && s.err == nil:
 		return false, io.EOF
 	}
 	return false, s.err
@@ -173,7 +173,7 @@ func (s *h2stream) swap() (ready bool, err error) {
 // take copies the instants of a piece into the read state.
 func (s *h2stream) take(p piece) {
 	floor := s.at
-	s.arrival, s.marks, s.readState.end, s.behind = p.arrival, p.marks, p.end, p.behind
+	s.arrival, s.marks, s.readState.end, s.moreInRead = p.arrival, p.marks, p.end, p.moreInRead
 	s.at = max(s.at, floor)
 	s.user = max(s.user, s.at)
 	if p.fills != s.read {
@@ -215,8 +215,8 @@ func (s *h2stream) fill() ([]byte, error) {
 	return b, nil
 }
 
-// left implements link.
-func (s *h2stream) left() bool { return s.behind }
+// mayHaveMore implements link.
+func (s *h2stream) mayHaveMore() bool { return s.moreInRead }
 
 // finished implements link.
 func (s *h2stream) finished() bool { return s.conn.k.finished() }
@@ -266,8 +266,8 @@ func (s *h2stream) close(sent bool) {
 	if s.timer != nil {
 		s.timer.Stop()
 	}
-	answered := s.over && s.err == nil
-	s.over = true
+	answered := s.ended && s.err == nil
+	s.ended = true
 	s.mu.Unlock()
 	if s.id != 0 && !(answered && sent) {
 		_ = s.conn.resetStream(s.id, http2.ErrCodeCancel) // a connection that has ended needs no notice

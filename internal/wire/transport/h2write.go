@@ -16,22 +16,22 @@ const h2Backlog = 1 << 20
 // h2writer is the sending half of an HTTP/2 connection. Frames queue in the connection's buffer in the order of their streams. The socket gets at
 // once what it accepts; a separate goroutine writes the rest, so that senders need not wait.
 type h2writer struct {
-	k      *conn
-	wmu    sync.Mutex // guards the fields below and keeps the order of frames
-	moved  *sync.Cond // signals that more was written, a window grew, or the connection has ended
-	frames *http2.Framer
-	queue  frameBuffer // of queued frames
+	k        *conn
+	wmu      sync.Mutex // guards the fields below and keeps the order of frames
+	progress *sync.Cond // signals that more was written, a window grew, or the connection has ended
+	frames   *http2.Framer
+	queue    frameBuffer // of queued frames
 
-	nextID   uint32
-	window   int64 // bytes of content that the connection may send
-	initial  int64 // initial window of a new stream, in bytes
-	open     map[uint32]*h2stream
-	pending  int    // bytes received but not yet added back to the server's window
-	written  uint64 // bytes that the socket has accepted
-	flushing bool   // the writing goroutine is running
-	rounds   uint64 // number of its finished writes
-	cut      bool   // its current write was interrupted
-	closed   error
+	nextID      uint32
+	window      int64 // bytes of content that the connection may send
+	initial     int64 // initial window of a new stream, in bytes
+	open        map[uint32]*h2stream
+	pending     int    // bytes received but not yet added back to the server's window
+	written     uint64 // bytes that the socket has accepted
+	flushing    bool   // the writing goroutine is running
+	rounds      uint64 // number of its finished writes
+	interrupted bool   // its current write was interrupted
+	closed      error
 
 	replies replyQueue
 }
@@ -47,14 +47,14 @@ func (f *frameBuffer) Write(p []byte) (int, error) {
 
 func (w *h2writer) init(k *conn) {
 	w.k, w.nextID, w.window, w.initial = k, 1, h2FirstWindow, h2FirstWindow
-	w.moved = sync.NewCond(&w.wmu)
+	w.progress = sync.NewCond(&w.wmu)
 	w.open = map[uint32]*h2stream{}
 	w.frames = http2.NewFramer(&w.queue, nil)
 }
 
 // preface sends the connection preface (RFC 9113, section 3.4).
 func (w *h2writer) preface() error {
-	return w.say(func(f *http2.Framer) error {
+	return w.writeControl(func(f *http2.Framer) error {
 		w.queue.b = append(w.queue.b, http2.ClientPreface...)
 		err := f.WriteSettings(
 			http2.Setting{ID: http2.SettingEnablePush, Val: 0},
@@ -65,8 +65,8 @@ func (w *h2writer) preface() error {
 	})
 }
 
-// say writes frames that belong to the connection.
-func (w *h2writer) say(frames func(f *http2.Framer) error) error {
+// writeControl writes frames that belong to the connection.
+func (w *h2writer) writeControl(frames func(f *http2.Framer) error) error {
 	w.wmu.Lock()
 	defer w.wmu.Unlock()
 	if w.closed != nil {
@@ -80,11 +80,11 @@ func (w *h2writer) say(frames func(f *http2.Framer) error) error {
 }
 
 func (w *h2writer) goAway(code http2.ErrCode) error {
-	return w.say(func(f *http2.Framer) error { return f.WriteGoAway(0, code, nil) })
+	return w.writeControl(func(f *http2.Framer) error { return f.WriteGoAway(0, code, nil) })
 }
 
 func (w *h2writer) resetStream(id uint32, code http2.ErrCode) error {
-	return w.say(func(f *http2.Framer) error { return f.WriteRSTStream(id, code) })
+	return w.writeControl(func(f *http2.Framer) error { return f.WriteRSTStream(id, code) })
 }
 
 // received adds received bytes back to the server's window, in larger steps.
@@ -93,12 +93,12 @@ func (w *h2writer) received(n int) error {
 		return nil
 	}
 	n, w.pending = w.pending, 0
-	return w.say(func(f *http2.Framer) error { return f.WriteWindowUpdate(0, uint32(n)) })
+	return w.writeControl(func(f *http2.Framer) error { return f.WriteWindowUpdate(0, uint32(n)) })
 }
 
 // consumed adds received bytes back to the window of a stream.
 func (w *h2writer) consumed(id uint32, n int) {
-	_ = w.say(func(f *http2.Framer) error { return f.WriteWindowUpdate(id, uint32(n)) }) // the stream's reader notices when the connection has ended
+	_ = w.writeControl(func(f *http2.Framer) error { return f.WriteWindowUpdate(id, uint32(n)) }) // the stream's reader notices when the connection has ended
 }
 
 // write queues bytes and passes the socket what it accepts. The caller holds w.wmu.
@@ -124,8 +124,8 @@ func (w *h2writer) unwritten() []byte {
 
 func (w *h2writer) backlog() int { return len(w.unwritten()) }
 
-// took records that the socket accepted n more bytes. The caller holds w.wmu.
-func (w *h2writer) took(n int) {
+// recordSent records that the socket accepted n more bytes. The caller holds w.wmu.
+func (w *h2writer) recordSent(n int) {
 	w.k.outMu.Lock()
 	if w.k.out = w.k.out[n:]; len(w.k.out) == 0 {
 		w.k.out = nil
@@ -141,7 +141,7 @@ func (w *h2writer) flush() error {
 	}
 	for rest := w.unwritten(); len(rest) > 0; rest = w.unwritten() {
 		n, err := w.k.tryWrite(rest)
-		w.took(max(n, 0))
+		w.recordSent(max(n, 0))
 		if err != nil {
 			return err
 		}
@@ -162,10 +162,10 @@ func (w *h2writer) flushRest() {
 		w.wmu.Unlock()
 		n, err := w.k.socket.Write(rest[:min(len(rest), 256<<10)])
 		w.wmu.Lock()
-		w.took(n)
+		w.recordSent(n)
 		w.rounds++
-		if w.cut {
-			w.cut = false
+		if w.interrupted {
+			w.interrupted = false
 			_ = w.k.socket.SetWriteDeadline(time.Time{}) // fails only on a closed socket, where the next write fails too
 			if isTimeout(err) {
 				err = nil
@@ -175,26 +175,26 @@ func (w *h2writer) flushRest() {
 			w.closed = err
 			w.k.interrupt() // makes the reading goroutine end the connection
 		}
-		w.moved.Broadcast()
+		w.progress.Broadcast()
 	}
 	w.flushing = false
 }
 
-// over wakes everything that waits to write on a connection that has ended.
-func (w *h2writer) over(err error) {
+// wakeWaiters wakes everything that waits to write on a connection that has ended.
+func (w *h2writer) wakeWaiters(err error) {
 	w.wmu.Lock()
 	defer w.wmu.Unlock()
 	if w.closed == nil {
 		w.closed = err
 	}
-	w.moved.Broadcast()
+	w.progress.Broadcast()
 }
 
 // grow raises the send window of a stream, or with id 0 of the connection. false = the window would exceed its maximum (RFC 9113, section 6.9.1).
 func (w *h2writer) grow(id uint32, by int64) bool {
 	w.wmu.Lock()
 	defer w.wmu.Unlock()
-	defer w.moved.Broadcast()
+	defer w.progress.Broadcast()
 	if id == 0 {
 		w.window += by
 		return w.window <= h2MaxID
@@ -210,7 +210,7 @@ func (w *h2writer) grow(id uint32, by int64) bool {
 func (w *h2writer) resize(to int64) bool {
 	w.wmu.Lock()
 	defer w.wmu.Unlock()
-	defer w.moved.Broadcast()
+	defer w.progress.Broadcast()
 	for _, s := range w.open {
 		if s.window += to - w.initial; s.window > h2MaxID {
 			return false
@@ -244,8 +244,8 @@ func (w *h2writer) begin(s *h2stream, frames []byte, headers, body int) (whole b
 	return whole, err
 }
 
-// isOut reports whether the socket has accepted all of a request.
-func (w *h2writer) isOut(s *h2stream) bool {
+// sentWhole reports whether the socket has accepted all of a request.
+func (w *h2writer) sentWhole(s *h2stream) bool {
 	w.wmu.Lock()
 	defer w.wmu.Unlock()
 	return w.written >= s.last
@@ -317,13 +317,13 @@ var errStopped = errors.New("sending was stopped")
 
 // wait waits until something has changed. The caller holds w.wmu.
 func (w *h2writer) wait(s *h2stream) error {
-	if w.closed == nil && !w.settled(s) && !s.late {
-		w.moved.Wait()
+	if w.closed == nil && !w.stopKnown(s) && !s.timedOut {
+		w.progress.Wait()
 	}
 	switch {
-	case w.settled(s):
+	case w.stopKnown(s):
 		return errStopped
-	case s.late:
+	case s.timedOut:
 		return os.ErrDeadlineExceeded
 	}
 	return w.closed
@@ -333,26 +333,26 @@ func (w *h2writer) wait(s *h2stream) error {
 // stop interrupts a running write first, and what that write sent still counts.
 func (w *h2writer) stop(s *h2stream) {
 	w.wmu.Lock()
-	s.stopped, s.round = true, w.rounds
+	s.stopped, s.stopWrite = true, w.rounds
 	if w.flushing {
-		w.cut = true
+		w.interrupted = true
 		_ = w.k.socket.SetWriteDeadline(expired) // fails only on a closed socket, where the write ends by itself
 	}
-	w.moved.Broadcast()
+	w.progress.Broadcast()
 	w.wmu.Unlock()
 }
 
-// settled reports whether it is known if a stopped stream was sent completely. The caller holds w.wmu.
-func (w *h2writer) settled(s *h2stream) bool {
-	return s.stopped && (!w.flushing || w.rounds != s.round)
+// stopKnown reports whether it is known if a stopped stream was sent completely. The caller holds w.wmu.
+func (w *h2writer) stopKnown(s *h2stream) bool {
+	return s.stopped && (!w.flushing || w.rounds != s.stopWrite)
 }
 
 // sendBy ends the sending of a stream at an instant.
 func (w *h2writer) sendBy(s *h2stream, at time.Time) *time.Timer {
 	return time.AfterFunc(time.Until(at), func() {
 		w.wmu.Lock()
-		s.late = true
-		w.moved.Broadcast()
+		s.timedOut = true
+		w.progress.Broadcast()
 		w.wmu.Unlock()
 	})
 }

@@ -62,9 +62,9 @@ func TestHTTP2SmallBodies(t *testing.T) {
 		if got := h.frameNames(t); err != nil || got != c.frames || whole != strings.Contains(c.frames, "DATA") || h.window != c.window-took || s.window != c.initial-took {
 			t.Errorf("windows %d and %d: %s, %v; left %d and %d", c.window, c.initial, got, err, h.window, s.window)
 		}
-		if all := h.backlog(); h.isOut(s) {
+		if all := h.backlog(); h.sentWhole(s) {
 			t.Error("a request is out before the socket took it")
-		} else if h.took(all); !h.isOut(s) {
+		} else if h.recordSent(all); !h.sentWhole(s) {
 			t.Error("a request that the socket took is not out")
 		}
 	}
@@ -104,7 +104,7 @@ func TestHTTP2Windows(t *testing.T) {
 // TestHTTP2EndOfSeveralRanges: the last frame of a body ends its stream, and no other does.
 func TestHTTP2EndOfSeveralRanges(t *testing.T) {
 	h := stuckH2()
-	s := &h2stream{conn: h, id: 1, window: 1 << 20, late: true}
+	s := &h2stream{conn: h, id: 1, window: 1 << 20, timedOut: true}
 	if err := h.sendBody(s, [][]byte{make([]byte, 20), make([]byte, h2MaxFrame+7)}); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Error(err)
 	}
@@ -130,15 +130,15 @@ func TestHTTP2WindowIsGivenBackOnce(t *testing.T) {
 func TestHTTP2SettledStream(t *testing.T) {
 	h := stuckH2()
 	h.rounds = 5
-	s := &h2stream{conn: h, stopped: true, round: 5}
-	if h.settled(s) {
+	s := &h2stream{conn: h, stopped: true, stopWrite: 5}
+	if h.stopKnown(s) {
 		t.Error("the write goes on")
 	}
-	if h.rounds = 6; !h.settled(s) {
+	if h.rounds = 6; !h.stopKnown(s) {
 		t.Error("the write has ended")
 	}
 	h.rounds, h.flushing = 5, false
-	if !h.settled(s) {
+	if !h.stopKnown(s) {
 		t.Error("there is no write")
 	}
 }

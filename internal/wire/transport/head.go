@@ -28,7 +28,7 @@ type head struct {
 	chunked   bool
 	framed    bool // the body is delimited by the frames of a stream
 	close     bool // the server closes after this response
-	keep      bool // the server offers to keep an HTTP/1.0 connection
+	keepAlive bool // the server offers to keep an HTTP/1.0 connection
 	mediaType string
 	charset   string
 	encoding  []string // content codings, then transfer codings other than chunked, in the order in which they were applied, lower case
@@ -116,12 +116,12 @@ func (h *head) statusLine(line string) error {
 	if h.reason = strings.TrimSpace(reason); len(h.reason) > maxReason {
 		h.reason = strings.ToValidUTF8(h.reason[:maxReason], "") + "…"
 	}
-	h.named()
+	h.nameStatus()
 	return nil
 }
 
-// named fills in the usual text for a status if the reason phrase is missing.
-func (h *head) named() {
+// nameStatus fills in the usual text for a status if the reason phrase is missing.
+func (h *head) nameStatus() {
 	if h.reason == "" {
 		h.reason = http.StatusText(h.status)
 	}
@@ -164,7 +164,7 @@ func (h *head) framing() error {
 			transfer = appendCodings(transfer, f.Value)
 		case strings.EqualFold(f.Name, "Connection"):
 			h.close = h.close || hasItem(f.Value, "close")
-			h.keep = h.keep || hasItem(f.Value, "keep-alive")
+			h.keepAlive = h.keepAlive || hasItem(f.Value, "keep-alive")
 		case strings.EqualFold(f.Name, "Content-Type"):
 			h.contentType(f.Value)
 		case strings.EqualFold(f.Name, "Content-Encoding"):
@@ -250,7 +250,7 @@ func (h *head) reusable() bool {
 	if h.close || h.status < 200 {
 		return false
 	}
-	return !h.http10 || h.keep
+	return !h.http10 || h.keepAlive
 }
 
 // kind returns the error type of a response with this status: the reason phrase, or the number if the status has no name.

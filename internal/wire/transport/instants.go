@@ -12,24 +12,24 @@ import (
 // arrival is the time at which the bytes of a read arrived. The stamp belongs to the last byte: segments merge in the kernel's receive queue and only
 // the last stamp survives. The other bytes arrived after the socket was known to be empty (emptinessLog, or the connection's last read).
 type arrival struct {
-	at    int64        // instant of the last byte, never before the request was sent
-	user  int64        // instant at which the read returned
-	since int64        // lower bound: all bytes of this read arrived after it
-	clock record.Clock // clock of at
-	full  bool         // the read filled its buffer: the last byte may have been merged with later ones
-	over  bool         // the read found the end of the stream
-	fills int          // number of reads on the connection so far, counting EOF as a read
+	at          int64        // instant of the last byte, never before the request was sent
+	user        int64        // instant at which the read returned
+	since       int64        // lower bound: all bytes of this read arrived after it
+	clock       record.Clock // clock of at
+	full        bool         // the read filled its buffer: the last byte may have been merged with later ones
+	endOfStream bool         // the read found the end of the stream
+	fills       int          // number of reads on the connection so far, counting EOF as a read
 }
 
 // readState describes the bytes that an exchange has received: when the last of them arrived, and how long bytes waited to be read.
 type readState struct {
 	arrival
-	began  int64  // instant at which the request was sent
-	end    uint64 // offset in the connection behind the bytes that were needed for the returned ones
-	sealed bool   // the connection carries TLS records
-	tie    *clock.RealTimeOffset
-	flow   *capture.Flow  // nil = no capture for the connection, or marks is used instead
-	marks  []capture.Mark // packets that brought the read, if several streams share it
+	began    int64  // instant at which the request was sent
+	end      uint64 // offset in the connection behind the bytes that were needed for the returned ones
+	sealed   bool   // the connection carries TLS records
+	realTime *clock.RealTimeOffset
+	flow     *capture.Flow  // nil = no capture for the connection, or marks is used instead
+	marks    []capture.Mark // packets that brought the read, if several streams share it
 
 	reads              int // reads with a kernel stamp in this request
 	unstamped          int
@@ -42,8 +42,8 @@ type readState struct {
 type link interface {
 	// fill returns the next bytes, valid until the next call of fill or release; io.EOF = there are no more. The read state tells when they arrived.
 	fill() ([]byte, error)
-	// left reports whether more bytes may follow, in the same read, those that fill returned last.
-	left() bool
+	// mayHaveMore reports whether more bytes may follow, in the same read, those that fill returned last.
+	mayHaveMore() bool
 	// finished reports whether the server has ended the stream of bytes, as far as the system knows.
 	finished() bool
 	// release returns the read buffers to the pool.
@@ -84,8 +84,8 @@ const deliveryTime = 50_000
 // earliest returns how many ns before the read's stamp its earlier bytes may have arrived. No byte of an answer arrives before the request was sent.
 func (in *readState) earliest() int64 { return max(0, in.at-max(in.since-deliveryTime, in.began)) }
 
-// left implements link.
-func (c *conn) left() bool { return c.full || len(c.cipher) > 0 }
+// mayHaveMore implements link.
+func (c *conn) mayHaveMore() bool { return c.full || len(c.cipher) > 0 }
 
 // finished implements link.
 func (c *conn) finished() bool {
@@ -120,15 +120,15 @@ func (x *Exchange) spanOver(n int, behind bool) {
 	if n == 0 {
 		return
 	}
-	if last := x.tailOf(len(x.arena.messages)); x.body.kind == framedBody && !behind && !x.link.left() {
-		x.certain(last) // nothing lies between the content of a frame and the next read
+	if last := x.tailOf(len(x.arena.messages)); x.body.kind == framedBody && !behind && !x.link.mayHaveMore() {
+		x.markExact(last) // nothing lies between the content of a frame and the next read
 		n--
-	} else if b := x.body; !behind && !x.link.left() && (b.kind == chunkedBody || len(b.buf) == 0) {
+	} else if b := x.body; !behind && !x.link.mayHaveMore() && (b.kind == chunkedBody || len(b.buf) == 0) {
 		x.tail = last
 		n--
 	}
 	if n > 0 {
-		x.waited()
+		x.updateLastDelay()
 	}
 }
 
@@ -139,16 +139,16 @@ func (x *Exchange) settleTail() {
 		return
 	}
 	x.tail = lastMessage{}
-	if b := x.body; x.in.fills != t.fills && b.clean || b.kind == fixedLength && b.over && len(b.buf) == 0 {
-		x.certain(t)
+	if b := x.body; x.in.fills != t.fills && b.clean || b.kind == fixedLength && b.ended && len(b.buf) == 0 {
+		x.markExact(t)
 		return
 	}
-	x.waited()
+	x.updateLastDelay()
 }
 
-// certain records that a message was the last thing in its read, unless a packet has already determined its instant. The instant is exact if the
+// markExact records that a message was the last thing in its read, unless a packet has already determined its instant. The instant is exact if the
 // kernel took it.
-func (x *Exchange) certain(t lastMessage) {
+func (x *Exchange) markExact(t lastMessage) {
 	m := &x.arena.messages[t.place-1]
 	if m.Clock == record.PacketClock {
 		return
@@ -159,14 +159,14 @@ func (x *Exchange) certain(t lastMessage) {
 	}
 }
 
-// doubtLast is called when the answer has ended. The end of the stream is a separate segment. Its stamp replaces that of the last bytes if they
+// refineLast is called when the answer has ended. The end of the stream is a separate segment. Its stamp replaces that of the last bytes if they
 // were not read yet. So a message that nothing else follows is exact only if it was read before the stream ended.
-func (x *Exchange) doubtLast() {
+func (x *Exchange) refineLast() {
 	t, k := x.last, x.in
 	if t.place == 0 || t.place > len(x.arena.messages) || !x.link.finished() {
 		return
 	}
-	if k.fills != t.fills && (!k.over || k.since >= t.user) {
+	if k.fills != t.fills && (!k.endOfStream || k.since >= t.user) {
 		return // later bytes arrived, or the socket was empty once after the read
 	}
 	if m := &x.arena.messages[t.place-1]; m.Clock == record.KernelClock {
@@ -176,8 +176,8 @@ func (x *Exchange) doubtLast() {
 	}
 }
 
-// waited updates the longest possible delay of a byte of the last read.
-func (x *Exchange) waited() {
+// updateLastDelay updates the longest possible delay of a byte of the last read.
+func (x *Exchange) updateLastDelay() {
 	k := x.in
 	k.delayMax = max(k.delayMax, k.user-k.at+k.earliest())
 }

@@ -85,7 +85,7 @@ func (c *Client) track(tcp net.Conn, dialled int64) *capture.Flow {
 	if !ok1 || !ok2 {
 		return nil
 	}
-	return c.capture.Track(local.AddrPort(), remote.AddrPort(), c.tie.Real(dialled))
+	return c.capture.Track(local.AddrPort(), remote.AddrPort(), c.realTime.Real(dialled))
 }
 
 // closeCapture ends the capture.
@@ -106,10 +106,10 @@ type stampQuery struct {
 }
 
 const (
-	noteHead  = -1 - iota // final response head
-	noteFirst             // first byte of the body
-	noteLast              // last byte of the body
-	noteEnd               // end of the answer
+	stampHead      = -1 - iota // final response head
+	stampFirstByte             // first byte of the body
+	stampLastByte              // last byte of the body
+	stampEnd                   // end of the answer
 )
 
 // askEvery is how many queries are collected before the capture is asked, so that neither queries nor packets pile up.
@@ -175,16 +175,16 @@ func (x *Exchange) askPackets() {
 	}
 	p.points, p.arrivals = p.points[:0], append(p.arrivals[:0], make([]capture.Arrival, n)...)
 	for _, q := range p.notes {
-		p.points = append(p.points, capture.Point{End: q.end, Read: k.tie.Real(q.at)})
+		p.points = append(p.points, capture.Point{End: q.end, Read: k.realTime.Real(q.at)})
 	}
 	k.flow.Arrivals(p.points, p.arrivals)
-	steady := k.tie.Step() == 0
+	steady := k.realTime.Step() == 0
 	p.floor = max(p.floor, k.began)
 	for i, q := range p.notes {
 		a := p.arrivals[i]
 		at := q.at
 		if a.Known && steady {
-			at = min(max(k.tie.Instant(a.At), p.floor), q.at)
+			at = min(max(k.realTime.Instant(a.At), p.floor), q.at)
 			p.floor = at
 		}
 		x.settleNote(q, at, a.Known && steady)
@@ -199,9 +199,9 @@ func (x *Exchange) markNote(q stampQuery) {
 	at, known := q.at, false
 	for _, m := range k.marks {
 		if m.End >= q.end {
-			known = m.Known && k.tie.Step() == 0
+			known = m.Known && k.realTime.Step() == 0
 			if known {
-				at = min(max(k.tie.Instant(m.At), p.floor), q.at)
+				at = min(max(k.realTime.Instant(m.At), p.floor), q.at)
 				p.floor = at
 			}
 			break
@@ -214,16 +214,16 @@ func (x *Exchange) markNote(q stampQuery) {
 func (x *Exchange) settleNote(q stampQuery, at int64, known bool) {
 	t := &x.trace
 	switch q.what {
-	case noteHead:
+	case stampHead:
 		t.HeadersReceived = at
 		if x.rec.Ack != 0 {
 			x.rec.Ack = at
 		}
-	case noteFirst:
+	case stampFirstByte:
 		t.FirstChunk = at
-	case noteLast:
+	case stampLastByte:
 		t.LastChunk = at
-	case noteEnd:
+	case stampEnd:
 		x.ended = at
 	default:
 		x.settleMessage(&x.arena.messages[q.what], q, at, known)
@@ -254,10 +254,10 @@ func (x *Exchange) packetsOver() {
 	}
 	if (k.flow != nil || k.marks != nil) && x.head != nil {
 		if p.lastEnd != 0 && k.flow != nil {
-			p.notes = append(p.notes, stampQuery{p.lastEnd, x.trace.LastChunk, p.lastUser, noteLast})
+			p.notes = append(p.notes, stampQuery{p.lastEnd, x.trace.LastChunk, p.lastUser, stampLastByte})
 		}
 		if x.err == nil && k.end >= p.lastEnd {
-			x.note(noteEnd, x.endPosition())
+			x.note(stampEnd, x.endPosition())
 		}
 		x.askPackets()
 		if p.known == messages && messages > 0 {
@@ -272,7 +272,7 @@ func (x *Exchange) packetsOver() {
 
 // endPosition returns the offset at which the answer ended.
 func (x *Exchange) endPosition() uint64 {
-	if x.body != nil && x.body.kind == untilClose && x.body.over && !x.in.sealed {
+	if x.body != nil && x.body.kind == untilClose && x.body.ended && !x.in.sealed {
 		return x.in.end + 1 // the end of the stream counts as a byte
 	}
 	if x.body == nil || x.in.sealed {

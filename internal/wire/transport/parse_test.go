@@ -45,15 +45,15 @@ func TestParseHead(t *testing.T) {
 func unchunk(pieces ...[]byte) (out []byte, over bool, err error) {
 	var d chunkDecoder
 	for _, b := range pieces {
-		for len(b) > 0 && !d.over {
+		for len(b) > 0 && !d.ended {
 			var span []byte
-			if span, b, err = d.cut(b); err != nil {
+			if span, b, err = d.take(b); err != nil {
 				return out, false, err
 			}
 			out = append(out, span...)
 		}
 	}
-	return out, d.over, nil
+	return out, d.ended, nil
 }
 
 func TestChunks(t *testing.T) {

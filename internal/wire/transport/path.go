@@ -11,25 +11,25 @@ type tcpState struct {
 	busy              int64  // ns during which data waited to be sent or acknowledged; resolution: one kernel tick
 }
 
-// since returns the changes since an earlier state of the same connection; the zero state is the beginning of the connection.
-func (s tcpState) since(before tcpState) record.Path {
+// changesSince returns the changes since an earlier state of the same connection; the zero state is the beginning of the connection.
+func (s tcpState) changesSince(before tcpState) record.Path {
 	if !s.known {
 		return record.Path{}
 	}
 	return record.Path{
 		Known: true, SmoothedRTT: s.smoothedRTT, Window: int(s.window),
-		Resent: grown(s.resent, before.resent), Unordered: grown(s.unordered, before.unordered),
+		Resent: increase(s.resent, before.resent), Unordered: increase(s.unordered, before.unordered),
 	}
 }
 
-// grown returns by how much a counter has grown; it handles wrap-around. A counter of lost segments can shrink, if the peer reports later that it had
+// increase returns by how much a counter has grown; it handles wrap-around. A counter of lost segments can shrink, if the peer reports later that it had
 // received one.
-func grown(now, before uint32) int { return max(0, int(int32(now-before))) }
+func increase(now, before uint32) int { return max(0, int(int32(now-before))) }
 
 // path returns the kernel's statistics of the connection since the previous call of path.
 func (c *conn) path() record.Path {
 	now := c.tcpState()
-	p := now.since(c.lastTCP)
+	p := now.changesSince(c.lastTCP)
 	if now.known {
 		c.lastTCP = now
 	}
@@ -39,7 +39,7 @@ func (c *conn) path() record.Path {
 // path returns the kernel's statistics of the exchange's connection since the exchange got it. All streams of a connection share the same segments.
 func (x *Exchange) path() record.Path {
 	if s := x.stream; s != nil {
-		return s.conn.k.tcpState().since(s.before)
+		return s.conn.k.tcpState().changesSince(s.firstTCP)
 	}
 	return x.conn.path()
 }

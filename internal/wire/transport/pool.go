@@ -16,7 +16,7 @@ type pool struct {
 	idle     map[string][]*conn // by host; last in, first out
 	sessions map[string]*conn   // idle sticky connections
 	opened   int
-	most     int
+	maxOpen  int
 	closed   bool
 }
 
@@ -46,7 +46,7 @@ func (p *pool) get(key string, fresh bool) *conn {
 // add counts a connection that is about to be made. The caller holds p.mu.
 func (p *pool) add() {
 	p.opened++
-	p.most = max(p.most, p.opened)
+	p.maxOpen = max(p.maxOpen, p.opened)
 }
 
 // count counts a connection that is about to be made for streams.
@@ -104,8 +104,8 @@ func (p *pool) session(id, key string) *conn {
 	return c
 }
 
-// keep stores the connection of a session until its next turn.
-func (p *pool) keep(id string, c *conn) {
+// keepForSession stores the connection of a session until its next turn.
+func (p *pool) keepForSession(id string, c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.sessions[id] != nil {
@@ -150,7 +150,7 @@ func (p *pool) close() {
 func (p *pool) open() (now, most int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.opened, p.most
+	return p.opened, p.maxOpen
 }
 
 // until returns a context that ends at an instant; 0 = the context unchanged.

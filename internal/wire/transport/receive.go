@@ -21,8 +21,8 @@ func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
 		x.resend()
 	}
 	reusable := x.exchange(onMessage)
-	if x.unread {
-		x.unread, x.resent = false, true
+	if x.unprocessed {
+		x.unprocessed, x.resent = false, true
 		x.resend()
 		reusable = x.exchange(onMessage)
 	}
@@ -68,14 +68,14 @@ func (x *Exchange) guard() (stop func() bool) {
 	return context.AfterFunc(x.ctx, func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
-		x.cut = true
+		x.cancelledByRun = true
 		k.interrupt()
 	})
 }
 
 // armRead sets the instant at which reading is given up. The caller holds x.mu.
 func (x *Exchange) armRead() {
-	if x.cut {
+	if x.cancelledByRun {
 		return
 	}
 	var t time.Time
@@ -129,7 +129,7 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 	h := x.head
 	x.body = newBody(x.link, h, rest)
 	src := content(x.body, h.encoding, x.client.warn)
-	if d, ok := src.(*decoded); ok {
+	if d, ok := src.(*decodedBody); ok {
 		x.wire = d.wire
 	}
 	switch {
@@ -147,7 +147,7 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 	if x.err != nil && h.ok() {
 		return false // the server reported an error inside the stream
 	}
-	return x.body.over && len(x.body.buf) == 0 && x.body.kind != untilClose && h.reusable()
+	return x.body.ended && len(x.body.buf) == 0 && x.body.kind != untilClose && h.reusable()
 }
 
 // readHead reads up to the end of the final response head. rest holds the bytes of the body that came with it.
@@ -192,7 +192,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 		x.markHead(0)
 		if h.status >= 200 || h.status == 101 {
 			x.gotHead(h)
-			x.note(noteHead, x.position(len(buf)))
+			x.note(stampHead, x.position(len(buf)))
 			return buf, nil
 		}
 		if interim++; interim > maxInterim {
@@ -229,11 +229,11 @@ func (x *Exchange) gotBytes(n int) {
 	t, k := &x.trace, x.in
 	if t.FirstChunk == 0 {
 		t.FirstChunk = k.at
-		x.note(noteFirst, x.position(n-1))
+		x.note(stampFirstByte, x.position(n-1))
 	}
 	t.LastChunk = k.at
 	if x.lastEnd, x.lastUser = x.position(0), k.user; k.marks != nil {
-		x.note(noteLast, x.lastEnd)
+		x.note(stampLastByte, x.lastEnd)
 	}
 	t.BytesReceived += n
 	if c := k.reads + k.unstamped; c != x.count {
@@ -253,7 +253,7 @@ func (x *Exchange) failHead(err error) {
 	var bad *formatError
 	switch {
 	case errors.Is(err, errStale) && !x.resent:
-		x.unread = true
+		x.unprocessed = true
 	case errors.As(err, &bad):
 		x.err = newError(bad.kind, 0, bad.text)
 	case sendErr != nil && errors.Is(err, io.EOF):
@@ -283,7 +283,7 @@ func (x *Exchange) interrupted(err error) bool {
 	defer x.mu.Unlock()
 	now := clock.Now()
 	switch {
-	case x.cut && x.ctx.Err() != context.DeadlineExceeded:
+	case x.cancelledByRun && x.ctx.Err() != context.DeadlineExceeded:
 		x.err = externalError()
 		x.rec.CancelledAt = now
 		x.rec.Cut = context.Cause(x.ctx).Error()
@@ -295,13 +295,13 @@ func (x *Exchange) interrupted(err error) bool {
 	case x.req.Cancel && x.sent == 0:
 		x.err = newError(ErrSendTimeout, 0, "the request could not be sent in time")
 	default:
-		x.err = timeoutError(x.client.opt.Timeout, x.doing())
+		x.err = timeoutError(x.client.opt.Timeout, x.activity())
 	}
 	return true
 }
 
-// doing describes what the exchange was doing when its time was over.
-func (x *Exchange) doing() string {
+// activity describes what the exchange was doing when its time was over.
+func (x *Exchange) activity() string {
 	switch {
 	case x.sent == 0:
 		return "sending the request"
@@ -325,7 +325,7 @@ func (x *Exchange) socket() *conn {
 func (x *Exchange) fill() {
 	if x.in != nil {
 		x.packetsOver()
-		x.doubtLast()
+		x.refineLast()
 	}
 	r, t := x.rec, new(record.Trace) // allocated, because the record outlives the exchange and its connection
 	*t = x.trace

@@ -11,19 +11,19 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// Line is a connection for a protocol that a library implements. It stamps what it reads, like a Client's own requests. One goroutine at a time may
+// RPCConn is a connection for a protocol that a library implements. It stamps what it reads, like a Client's own requests. One goroutine at a time may
 // read it and one may write it.
-type Line struct {
+type RPCConn struct {
 	conn   *conn
 	client *Client
 	once   sync.Once
-	watch  LineWatch
-	rest   []byte      // bytes that were read but not returned yet
+	watch  RPCWatcher
+	unread []byte      // bytes that were read but not returned yet
 	Quiet  atomic.Bool // exclude the delays of its reads from the statistics
 }
 
-// LineWatch observes the bytes of a line. Its methods are called by the goroutines that read and write, and must return quickly.
-type LineWatch interface {
+// RPCWatcher observes the bytes of a line. Its methods are called by the goroutines that read and write, and must return quickly.
+type RPCWatcher interface {
 	// Arrived reports the bytes of one read, before they are returned to the library.
 	Arrived(b []byte, a Arrival)
 	// Writes reports bytes that are about to be passed to the system. Their answer may arrive before Wrote is called.
@@ -40,8 +40,8 @@ type Arrival struct {
 	Full            bool
 }
 
-// Line connects to a target: name lookup, TCP, TLS. tr receives the instants. A failure is returned in the form of a request's error.
-func (c *Client) Line(ctx context.Context, t *Target, tr *record.Trace, watch LineWatch) (*Line, *record.Error) {
+// RPCConn connects to a target: name lookup, TCP, TLS. tr receives the instants. A failure is returned in the form of a request's error.
+func (c *Client) RPCConn(ctx context.Context, t *Target, tr *record.Trace, watch RPCWatcher) (*RPCConn, *record.Error) {
 	k, err := c.dial(ctx, t, tr)
 	if err != nil {
 		tr.ErrorAt = clock.Now()
@@ -52,14 +52,14 @@ func (c *Client) Line(ctx context.Context, t *Target, tr *record.Trace, watch Li
 	}
 	c.pool.mu.Lock()
 	c.pool.opened++
-	c.pool.most = max(c.pool.most, c.pool.opened)
+	c.pool.maxOpen = max(c.pool.maxOpen, c.pool.opened)
 	c.pool.mu.Unlock()
-	return &Line{conn: k, client: c, watch: watch}, nil
+	return &RPCConn{conn: k, client: c, watch: watch}, nil
 }
 
 // Read implements net.Conn.
-func (l *Line) Read(b []byte) (int, error) {
-	if len(l.rest) == 0 {
+func (l *RPCConn) Read(b []byte) (int, error) {
+	if len(l.unread) == 0 {
 		got, err := l.conn.fill()
 		if len(got) == 0 {
 			return 0, err
@@ -69,22 +69,22 @@ func (l *Line) Read(b []byte) (int, error) {
 			l.conn.delays.n = 0
 		}
 		l.conn.delays.flush()
-		a := Arrival{At: l.conn.at, User: l.conn.user, Since: l.conn.since - deliveryTime, Clock: l.conn.clock, Full: l.conn.left()}
+		a := Arrival{At: l.conn.at, User: l.conn.user, Since: l.conn.since - deliveryTime, Clock: l.conn.clock, Full: l.conn.mayHaveMore()}
 		if a.Clock == record.UserClock {
 			l.client.count.unstamped.Add(1)
 		} else {
 			l.client.count.stamped.Add(1)
 		}
 		l.watch.Arrived(got, a)
-		l.rest = got
+		l.unread = got
 	}
-	n := copy(b, l.rest)
-	l.rest = l.rest[n:]
+	n := copy(b, l.unread)
+	l.unread = l.unread[n:]
 	return n, nil
 }
 
 // Write implements net.Conn.
-func (l *Line) Write(b []byte) (n int, err error) {
+func (l *RPCConn) Write(b []byte) (n int, err error) {
 	l.watch.Writes(b, clock.Now())
 	if l.conn.tls != nil {
 		n, err = l.conn.tls.Write(b)
@@ -99,7 +99,7 @@ func (l *Line) Write(b []byte) (n int, err error) {
 }
 
 // Close implements net.Conn.
-func (l *Line) Close() error {
+func (l *RPCConn) Close() error {
 	l.once.Do(func() {
 		l.conn.close()
 		l.client.pool.release()
@@ -108,34 +108,34 @@ func (l *Line) Close() error {
 }
 
 // Alive reports whether the server's side is open, as far as the system knows.
-func (l *Line) Alive() bool {
+func (l *RPCConn) Alive() bool {
 	open := false
 	err := l.conn.raw.Control(func(fd uintptr) { open = !halfClosed(fd) })
 	return err == nil && open
 }
 
 // LocalAddr implements net.Conn.
-func (l *Line) LocalAddr() net.Addr { return l.conn.LocalAddr() }
+func (l *RPCConn) LocalAddr() net.Addr { return l.conn.LocalAddr() }
 
 // RemoteAddr implements net.Conn.
-func (l *Line) RemoteAddr() net.Addr { return l.conn.RemoteAddr() }
+func (l *RPCConn) RemoteAddr() net.Addr { return l.conn.RemoteAddr() }
 
 // SetDeadline implements net.Conn.
-func (l *Line) SetDeadline(t time.Time) error { return l.conn.SetDeadline(t) }
+func (l *RPCConn) SetDeadline(t time.Time) error { return l.conn.SetDeadline(t) }
 
 // SetReadDeadline implements net.Conn.
-func (l *Line) SetReadDeadline(t time.Time) error { return l.conn.SetReadDeadline(t) }
+func (l *RPCConn) SetReadDeadline(t time.Time) error { return l.conn.SetReadDeadline(t) }
 
 // SetWriteDeadline implements net.Conn.
-func (l *Line) SetWriteDeadline(t time.Time) error { return l.conn.SetWriteDeadline(t) }
+func (l *RPCConn) SetWriteDeadline(t time.Time) error { return l.conn.SetWriteDeadline(t) }
 
-// Tell fills in the addresses of both sides, and the kernel's statistics of the connection since the previous call.
-func (l *Line) Tell(t *record.Trace) {
+// FillTrace fills in the addresses of both sides, and the kernel's statistics of the connection since the previous call.
+func (l *RPCConn) FillTrace(t *record.Trace) {
 	t.Path = l.conn.path()
 	t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = l.conn.localIP, l.conn.localPort, l.conn.remoteIP, l.conn.remotePort
 }
 
-var _ net.Conn = (*Line)(nil)
+var _ net.Conn = (*RPCConn)(nil)
 
 // TimedOut returns the error of a request whose time was over, for any protocol. doing says what it was doing.
 func TimedOut(limit time.Duration, doing string) *record.Error { return timeoutError(limit, doing) }

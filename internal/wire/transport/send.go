@@ -50,7 +50,7 @@ func (x *Exchange) answeredAlready() (early, refused bool) {
 		return false, false
 	}
 	var b [len("HTTP/1.1 5")]byte
-	head := x.conn.unasked(b[:])
+	head := x.conn.peekUnrequested(b[:])
 	if len(head) == 0 {
 		return false, false
 	}
@@ -66,10 +66,10 @@ func (x *Exchange) push(now int64) {
 	}
 	x.trace.SendStart = now
 	x.conn.begin(now)
-	x.conn.delays.off = x.req.WarmUp
+	x.conn.delays.disabled = x.req.WarmUp
 	for rest := x.unsent(); len(rest) > 0; rest = x.unsent() {
 		n, err := x.conn.tryWrite(rest)
-		x.took(n)
+		x.recordSent(n)
 		if err != nil {
 			x.sendErr = err
 			return
@@ -94,8 +94,8 @@ func (x *Exchange) unsent() []byte {
 	return x.conn.out
 }
 
-// took records that the socket accepted n more bytes.
-func (x *Exchange) took(n int) {
+// recordSent records that the socket accepted n more bytes.
+func (x *Exchange) recordSent(n int) {
 	if n > 0 {
 		x.trace.ChunksSent++
 	}
@@ -124,7 +124,7 @@ func (x *Exchange) sendUncertainty(t *record.Trace) int64 {
 	if x.sent == 0 || t.SendStart == 0 {
 		return 0
 	}
-	d := t.SendEnd - t.SendStart - x.rest.paced
+	d := t.SendEnd - t.SendStart - x.sending.paced
 	if d <= SureSend {
 		return 0
 	}
@@ -133,7 +133,7 @@ func (x *Exchange) sendUncertainty(t *record.Trace) int64 {
 
 func (x *Exchange) allSent() {
 	x.sent = clock.Now()
-	if r := &x.rest; r.began != 0 {
+	if r := &x.sending; r.began != 0 {
 		r.paced = min(max(0, x.socket().tcpState().busy-r.busy), x.sent-r.began)
 	}
 	x.trace.SendEnd = x.sent
@@ -185,7 +185,7 @@ func (x *Exchange) writeRest() {
 	for rest := x.unsent(); len(rest) > 0 && err == nil; rest = x.unsent() {
 		var n int
 		n, err = k.socket.Write(rest)
-		x.took(n)
+		x.recordSent(n)
 	}
 	x.restSent(err, func() { k.SetReadDeadline(expired) })
 }
@@ -211,7 +211,7 @@ func (x *Exchange) startRest() {
 	if x.sent != 0 || x.sendErr != nil {
 		return
 	}
-	x.rest = sendProgress{began: clock.Now(), busy: x.socket().tcpState().busy}
+	x.sending = sendProgress{began: clock.Now(), busy: x.socket().tcpState().busy}
 	end := x.deadline
 	if end == 0 && x.req.Cancel {
 		end = x.trace.SendStart + int64(x.client.opt.SendTimeout)

@@ -22,9 +22,9 @@ const (
 	keptAfterEnd = 64 << 10 // bytes of a stream that are kept after its end mark, because usage may follow it; further bytes are only counted
 )
 
-// errTorn reports an answer whose end is marked only by the end of its connection, where TLS did not end first. Such an answer may be incomplete (RFC
+// errTruncated reports an answer whose end is marked only by the end of its connection, where TLS did not end first. Such an answer may be incomplete (RFC
 // 9112, section 9.8).
-var errTorn = &formatError{ErrPayload, "Response payload is not completed: the TLS connection was cut without close_notify"}
+var errTruncated = &formatError{ErrPayload, "Response payload is not completed: the TLS connection was cut without close_notify"}
 
 // EventShare is the number of bytes of MaxResponse that each event of a stream counts at least. The record of an event takes about as much.
 const EventShare = 128
@@ -42,8 +42,8 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	for {
 		span, err := src.next()
 		x.settleTail()
-		if errors.Is(err, io.EOF) && x.body.torn && x.doneMark == 0 {
-			return errTorn
+		if errors.Is(err, io.EOF) && x.body.truncated && x.doneMark == 0 {
+			return errTruncated
 		}
 		if errors.Is(err, io.EOF) {
 			if a.cur != nil && after <= keptAfterEnd {
@@ -153,8 +153,8 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 	if err != nil {
 		return err
 	}
-	if x.body.torn && !json.Valid(body) {
-		return errTorn
+	if x.body.truncated && !json.Valid(body) {
+		return errTruncated
 	}
 	m = x.stamped(m)
 	last := x.tailOf(1)
@@ -167,10 +167,10 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 		m.Size = size
 	}
 	x.arena.messages = append(x.arena.messages, m)
-	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.link.left() {
-		x.certain(last)
+	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.link.mayHaveMore() {
+		x.markExact(last)
 	} else {
-		x.waited()
+		x.updateLastDelay()
 	}
 	x.note(0, x.endPosition())
 	x.fails(onMessage)
@@ -243,7 +243,7 @@ func (x *Exchange) readError(src source) (err error) {
 func (x *Exchange) errorWaitOver() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return !x.cut && x.readEnd() == x.failMark+x.client.doneWait
+	return !x.cancelledByRun && x.readEnd() == x.failMark+x.client.doneWait
 }
 
 // strayWait is how long to wait for bytes that should not come.

@@ -15,8 +15,8 @@ func (c *conn) alive() bool {
 	return n == 0 && isTimeout(err)
 }
 
-// unasked returns nil: this platform cannot peek at bytes without consuming them.
-func (c *conn) unasked([]byte) []byte { return nil }
+// peekUnrequested returns nil: this platform cannot peek at bytes without consuming them.
+func (c *conn) peekUnrequested([]byte) []byte { return nil }
 
 // tryWrite leaves everything to the goroutine of the request: this platform has no non-blocking write.
 func (c *conn) tryWrite([]byte) (int, error) { return 0, nil }

@@ -32,8 +32,8 @@ func (c *conn) alive() bool {
 	return err == nil && ok
 }
 
-// unasked peeks at the first bytes that have arrived although nothing was requested. Over TLS they may be session tickets, so it returns nil.
-func (c *conn) unasked(b []byte) []byte {
+// peekUnrequested peeks at the first bytes that have arrived although nothing was requested. Over TLS they may be session tickets, so it returns nil.
+func (c *conn) peekUnrequested(b []byte) []byte {
 	n := 0
 	if c.tls == nil {
 		c.raw.Control(func(fd uintptr) { n, _, _ = unix.Recvfrom(int(fd), b, unix.MSG_PEEK|unix.MSG_DONTWAIT) })

@@ -31,19 +31,19 @@ func plain(task, gold, prompt string) Problem {
 
 // Benchmark is a set of problems with their source, prompt format and grader.
 type Benchmark struct {
-	Name    string
-	Repo    string   // repository on the hub
-	Grader  string   // default grader
-	Shots   int      // default number of worked examples before a problem
-	Most    int      // maximum number of them; 0 = the limit of the flag
-	CoT     bool     // asks for reasoning by default
-	Limit   int      // answer length in tokens; 0 = unsaidLimit
-	Stop    []string // stop words
-	System  string   // default system prompt
-	Tasks   []string // tasks that can be selected; nil = none
-	Gated   bool     // the licence terms of the data set must be accepted
-	Own     bool     // its problems have their own system messages and accept no other
-	Refuses bool     // setting options for tasks, shots or reasoning is an error; false = they are ignored
+	Name     string
+	Repo     string   // repository on the hub
+	Grader   string   // default grader
+	Shots    int      // default number of worked examples before a problem
+	MaxShots int      // maximum number of them; 0 = the limit of the flag
+	CoT      bool     // asks for reasoning by default
+	Limit    int      // answer length in tokens; 0 = unsaidLimit
+	Stop     []string // stop words
+	System   string   // default system prompt
+	Tasks    []string // tasks that can be selected; nil = none
+	Gated    bool     // the licence terms of the data set must be accepted
+	Own      bool     // its problems have their own system messages and accept no other
+	Refuses  bool     // setting options for tasks, shots or reasoning is an error; false = they are ignored
 
 	// chain is the limit without stop words that applies with reasoning; 0 = reasoning changes neither.
 	chain int
@@ -163,8 +163,8 @@ func (s *source) complete() error {
 	if s.Shots != nil {
 		s.shots = *s.Shots
 	}
-	if b.Most > 0 && s.shots > b.Most {
-		return fmt.Errorf("%s %d: %s has at most %d worked examples", as("accuracy.n_shots"), s.shots, b.Name, b.Most)
+	if b.MaxShots > 0 && s.shots > b.MaxShots {
+		return fmt.Errorf("%s %d: %s has at most %d worked examples", as("accuracy.n_shots"), s.shots, b.Name, b.MaxShots)
 	}
 	if s.CoT != nil {
 		s.cot = *s.CoT

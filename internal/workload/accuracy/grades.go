@@ -16,11 +16,11 @@ import (
 
 // Grades judges the answers of a run against the problems and counts the grades. Its methods may be called from several goroutines.
 type Grades struct {
-	set    *Set
-	grader *grade.Grader
-	ctx    context.Context //nolint:containedctx // of the run, whose end ends every judgement
-	byID   map[string]int
-	tell   func(line string) // nil = no output
+	set       *Set
+	grader    *grade.Grader
+	ctx       context.Context //nolint:containedctx // of the run, whose end ends every judgement
+	byID      map[string]int
+	printLine func(line string) // nil = no output
 
 	mu     sync.Mutex
 	scores map[string]*metric.Score
@@ -28,7 +28,7 @@ type Grades struct {
 
 // NewGrades makes the judge of the answers to a set. tell receives a line for every answer; nil = no output.
 func NewGrades(ctx context.Context, set *Set, grader *grade.Grader, tell func(line string)) *Grades {
-	g := &Grades{set: set, grader: grader, ctx: ctx, byID: map[string]int{}, tell: tell, scores: map[string]*metric.Score{}}
+	g := &Grades{set: set, grader: grader, ctx: ctx, byID: map[string]int{}, printLine: tell, scores: map[string]*metric.Score{}}
 	for i := range set.Problems {
 		g.byID[ConversationID(i)] = i
 	}
@@ -58,8 +58,8 @@ func (g *Grades) Encode(dst []byte, rec *record.Record, reply *record.Reply, row
 		r.Explanation = "the request failed; " + r.Explanation
 	}
 	g.count(p.Task, r)
-	if g.tell != nil {
-		g.tell(fmt.Sprintf("[accuracy] session=%d task=%s correct=%v unparsed=%v reason=%s extracted=%s answer=%s",
+	if g.printLine != nil {
+		g.printLine(fmt.Sprintf("[accuracy] session=%d task=%s correct=%v unparsed=%v reason=%s extracted=%s answer=%s",
 			rec.SessionNum, p.Task, r.Passed, r.Unparsed, r.Explanation, brief(r.Extracted, 120), brief(output, 200)))
 	}
 	o := jsontext.Open(dst)

@@ -33,8 +33,8 @@ func proBlock(r row, answer string) (string, error) {
 	return "Question: " + question + "\nOptions: " + listed + "Answer: " + answer + "\n\n", nil
 }
 
-// worked returns the text after "Answer:" of an example.
-func (s *source) worked(r row) (string, error) {
+// workedAnswer returns the text after "Answer:" of an example.
+func (s *source) workedAnswer(r row) (string, error) {
 	if !s.cot {
 		return r.text("answer")
 	}
@@ -54,7 +54,7 @@ func mmluPro(s *source) (problems []Problem, err error) {
 			if err != nil || len(shots[category]) >= s.shots {
 				return err
 			}
-			text, err := s.worked(r)
+			text, err := s.workedAnswer(r)
 			if err != nil {
 				return err
 			}

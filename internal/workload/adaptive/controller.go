@@ -63,8 +63,8 @@ type Controller struct {
 	at            state
 	value         float64
 	boundary      *float64
-	passed        *float64 // the last value whose window passed
-	failed        *float64 // the first one whose window failed
+	lastPassed    *float64 // the last value whose window passed
+	firstFailed   *float64 // the first one whose window failed
 	sustainedFrom time.Time
 	recovering    bool // a window of the sustain stage has failed, and none has passed since
 	windows       int  // number of windows in the sustain stage
@@ -84,7 +84,7 @@ func New(s Settings, emit func(*Event)) *Controller {
 
 // Begin sets the start of the phase's clock.
 func (c *Controller) Begin(now time.Time) {
-	c.tell(now, &Event{Name: "adaptive_phase_started", Reason: "the load starts at its lowest value", Before: c.value}, &Window{From: now, To: now})
+	c.emitEvent(now, &Event{Name: "adaptive_phase_started", Reason: "the load starts at its lowest value", Before: c.value}, &Window{From: now, To: now})
 }
 
 // Value returns the load to apply now.
@@ -106,12 +106,12 @@ func (c *Controller) Assess(w *Window) {
 	switch n := len(w.Requests); {
 	case n == 0 && w.total() > 0 && !decided:
 		no := false
-		c.tell(w.To, &Event{Name: "adaptive_window", Reason: "no request of the window succeeded", Passed: &no, Before: c.value}, w)
+		c.emitEvent(w.To, &Event{Name: "adaptive_window", Reason: "no request of the window succeeded", Passed: &no, Before: c.value}, w)
 		c.note(w, "error_threshold")
 		c.decide(w, &windowJudgement{reason: "every request of the window failed"})
 		return
 	case n < c.Least && (n > 0 || w.total() == 0 || !decided):
-		c.tell(w.To, &Event{Name: "adaptive_window", Reason: "too few requests succeeded to decide", Before: c.value}, w)
+		c.emitEvent(w.To, &Event{Name: "adaptive_window", Reason: "too few requests succeeded to decide", Before: c.value}, w)
 		c.note(w, "insufficient_samples")
 		return
 	}
@@ -123,7 +123,7 @@ func (c *Controller) Assess(w *Window) {
 	}
 	first := j.values[c.Conditions[0].Key()]
 	j.first = &first
-	c.tell(w.To, &Event{Name: "adaptive_window", Reason: "judged by the service level", Value: j.first, Values: j.values, Passed: &j.passes, Before: c.value}, w)
+	c.emitEvent(w.To, &Event{Name: "adaptive_window", Reason: "judged by the service level", Value: j.first, Values: j.values, Passed: &j.passes, Before: c.value}, w)
 	rejected := "sla_miss"
 	if j.passes {
 		rejected = ""
@@ -155,8 +155,8 @@ func (c *Controller) decide(w *Window, j *windowJudgement) {
 		c.raise(w, j)
 	default:
 		at := c.value
-		c.failed = &at
-		if c.passed == nil {
+		c.firstFailed = &at
+		if c.lastPassed == nil {
 			c.finish(w, NoneHolds, "adaptive_failed", j.first)
 			return
 		}
@@ -167,24 +167,24 @@ func (c *Controller) decide(w *Window, j *windowJudgement) {
 // raise handles a window that passed while the boundary is being searched.
 func (c *Controller) raise(w *Window, j *windowJudgement) {
 	before := c.value
-	c.passed = &before
+	c.lastPassed = &before
 	if before >= c.Max {
 		c.finish(w, AtMaximum, "adaptive_incomplete", j.first)
 		return
 	}
 	c.set(before + c.step(before, j.values))
 	step := c.value - before
-	c.tell(w.To, &Event{Name: "adaptive_decision", Reason: "the window kept the service level", Value: j.first, Values: j.values, Before: before, Step: &step}, w)
+	c.emitEvent(w.To, &Event{Name: "adaptive_decision", Reason: "the window kept the service level", Value: j.first, Values: j.values, Before: before, Step: &step}, w)
 }
 
 // enter starts to hold the last value that passed.
 func (c *Controller) enter(w *Window, j *windowJudgement) {
-	before, boundary := c.value, max(c.Min, *c.passed)
+	before, boundary := c.value, max(c.Min, *c.lastPassed)
 	c.boundary = &boundary
 	c.set(boundary)
 	c.at, c.sustainedFrom = sustain, w.To
-	c.tell(w.To, &Event{Name: "sustain_started", Reason: "the boundary is held", Value: j.first, Before: before}, w)
-	c.tell(w.To, &Event{Name: "boundary_discovered", Reason: j.why("the window broke the service level"), Value: j.first, Before: boundary}, w)
+	c.emitEvent(w.To, &Event{Name: "sustain_started", Reason: "the boundary is held", Value: j.first, Before: before}, w)
+	c.emitEvent(w.To, &Event{Name: "boundary_discovered", Reason: j.why("the window broke the service level"), Value: j.first, Before: boundary}, w)
 }
 
 // hold handles a window while the boundary is held.
@@ -193,8 +193,8 @@ func (c *Controller) hold(w *Window, j *windowJudgement) {
 	before := c.value
 	if j.passes {
 		c.windowsPassed++
-		c.passed, c.recovering = &before, false
-		c.tell(w.To, &Event{Name: "adaptive_decision", Reason: "the window kept the service level while the load was held", Value: j.first, Before: before}, w)
+		c.lastPassed, c.recovering = &before, false
+		c.emitEvent(w.To, &Event{Name: "adaptive_decision", Reason: "the window kept the service level while the load was held", Value: j.first, Before: before}, w)
 		if w.To.Sub(c.sustainedFrom) >= c.Sustain {
 			c.finish(w, Sustained, "adaptive_complete", j.first)
 		}
@@ -205,7 +205,7 @@ func (c *Controller) hold(w *Window, j *windowJudgement) {
 		return
 	}
 	c.recovering = true
-	target := max(c.Min, *c.passed)
+	target := max(c.Min, *c.lastPassed)
 	if target >= before {
 		target = max(c.Min, before-c.step(before, j.values))
 	}
@@ -215,7 +215,7 @@ func (c *Controller) hold(w *Window, j *windowJudgement) {
 	}
 	c.set(target)
 	step := math.Abs(before - c.value)
-	c.tell(w.To, &Event{
+	c.emitEvent(w.To, &Event{
 		Name: "adaptive_decision", Reason: j.why("the window broke the service level while the load was held"), Value: j.first, Values: j.values, Before: before, Step: &step,
 	}, w)
 }
@@ -233,7 +233,7 @@ func (c *Controller) Stop(now time.Time, reason string) {
 
 func (c *Controller) finish(w *Window, reason, event string, value *float64) {
 	c.at, c.reason, c.last = complete, reason, w
-	c.tell(w.To, &Event{Name: event, Reason: reason, Value: value, Before: c.value}, w)
+	c.emitEvent(w.To, &Event{Name: event, Reason: reason, Value: value, Before: c.value}, w)
 }
 
 // set sets the value, limited to the bounds.

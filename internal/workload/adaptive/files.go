@@ -20,14 +20,14 @@ type Event struct {
 	Before float64            // load before the event
 	Step   *float64           // change of the load
 
-	at   time.Time
-	c    *Controller
-	seen figures
+	at      time.Time
+	c       *Controller
+	figures figures
 	// State of the controller at that moment.
-	state                    state
-	value                    float64
-	boundary, passed, failed *float64
-	iteration                int
+	state                        state
+	value                        float64
+	boundary, lastPassed, failed *float64
+	iteration                    int
 }
 
 // Now returns the load after the event.
@@ -43,9 +43,9 @@ func figuresOf(w *Window) figures {
 	return figures{w.perSecond(float64(len(w.Requests))), len(w.Requests), w.Errors, w.Cancelled}
 }
 
-func (c *Controller) tell(now time.Time, e *Event, w *Window) {
-	e.at, e.c, e.seen = now, c, figuresOf(w)
-	e.state, e.value, e.boundary, e.passed, e.failed, e.iteration = c.at, c.value, c.boundary, c.passed, c.failed, c.iteration
+func (c *Controller) emitEvent(now time.Time, e *Event, w *Window) {
+	e.at, e.c, e.figures = now, c, figuresOf(w)
+	e.state, e.value, e.boundary, e.lastPassed, e.failed, e.iteration = c.at, c.value, c.boundary, c.lastPassed, c.firstFailed, c.iteration
 	c.emit(e)
 }
 
@@ -96,11 +96,11 @@ func (e *Event) JSON(of *Origin) ([]byte, error) {
 		"schema_version": schemaVersion, "timestamp": e.at.UnixNano(), "timestamp_ns": e.at.UnixNano(), "timestamp_utc": utc(e.at),
 		"event": e.Name, "phase": e.state, "reason": e.Reason, "strategy_type": Strategy, "step_policy": e.c.Policy,
 		"control_variable": e.c.Variable, "control_value_before": e.Before, "control_value_after": e.value, "control_value": e.value, "control": of.control(e.value),
-		"boundary_value": e.boundary, "last_passing_value": e.passed, "first_failing_value": e.failed, "step_size": e.Step,
+		"boundary_value": e.boundary, "last_passing_value": e.lastPassed, "first_failing_value": e.failed, "step_size": e.Step,
 		"sla_metric": first.Metric, "sla_stat": first.Stat, "sla_op": first.Op, "sla_bound": first.Threshold, "sla_value": knownAt(e.Value), "sla_values": values,
 		"sla_passed": e.Passed, "binding_sla": binding,
-		"throughput": e.seen.throughput, "sample_count": e.seen.completed, "completed": e.seen.completed, "errored": e.seen.errors, "error_count": e.seen.errors,
-		"cancelled": e.seen.cancelled, "sent": e.seen.completed + e.seen.errors + e.seen.cancelled, "in_flight": nil,
+		"throughput": e.figures.throughput, "sample_count": e.figures.completed, "completed": e.figures.completed, "errored": e.figures.errors, "error_count": e.figures.errors,
+		"cancelled": e.figures.cancelled, "sent": e.figures.completed + e.figures.errors + e.figures.cancelled, "in_flight": nil,
 		"run_id": of.BenchmarkID, "phase_id": of.Phase, "phase_start_ts": nil, "phase_end_ts": nil, "fault_window_id": nil,
 		"adaptive_iteration": e.iteration, "candidate_value": e.Before, "accepted_value": e.value,
 	}
@@ -166,8 +166,8 @@ func (c *Controller) Summary(of *Origin) ([]byte, error) {
 	o := object{
 		"schema_version": schemaVersion, "status": c.status(), "completed_reason": c.reason,
 		"control_variable": c.Variable, "control_value": c.value, "control": of.control(c.value),
-		"boundary_value": c.boundary, "last_passing_value": c.passed, "first_failing_value": c.failed,
-		"result":             object{"last_passing_value": c.passed, "first_failing_value": c.failed, "boundary_value": c.boundary},
+		"boundary_value": c.boundary, "last_passing_value": c.lastPassed, "first_failing_value": c.firstFailed,
+		"result":             object{"last_passing_value": c.lastPassed, "first_failing_value": c.firstFailed, "boundary_value": c.boundary},
 		"sustain_started_at": nil, "sustain_duration_seconds": c.Sustain.Seconds(), "sustain_windows": c.windows, "sustain_passed_windows": c.windowsPassed,
 		"sla_passed_during_sustain": c.windows > 0 && c.windowsPassed == c.windows,
 		"sla_metric":                first.Metric, "sla_stat": first.Stat, "sla_op": first.Op, "sla_bound": first.Threshold,

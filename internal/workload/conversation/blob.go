@@ -19,7 +19,7 @@ type Blob struct {
 	encoded string // base64 as the author wrote it
 	size    int64  // bytes of the content, -1 = unknown so far
 	open    func() ([]byte, error)
-	keep    *Store
+	store   *Store
 
 	mu      sync.Mutex
 	timed   bool    // seconds has been determined
@@ -56,8 +56,8 @@ type Store struct {
 // NewStore makes a store for limit bytes.
 func NewStore(limit int64) *Store { return &Store{limit: limit} }
 
-// take reports whether n more bytes may be kept, and reserves them.
-func (s *Store) take(n int) bool {
+// reserve reports whether n more bytes may be kept, and reserves them.
+func (s *Store) reserve(n int) bool {
 	if s == nil {
 		return false
 	}
@@ -107,7 +107,7 @@ func decodedSize(data string) int64 {
 
 // File makes a blob from a file, which is read when it is first needed. store may keep the content.
 func File(path, media string, store *Store) *Blob {
-	b := &Blob{media: media, size: -1, keep: store, open: func() ([]byte, error) { return os.ReadFile(path) }}
+	b := &Blob{media: media, size: -1, store: store, open: func() ([]byte, error) { return os.ReadFile(path) }}
 	if info, err := os.Stat(path); err == nil {
 		b.size = info.Size()
 	}
@@ -116,7 +116,7 @@ func File(path, media string, store *Store) *Blob {
 
 // Made makes a blob from content that create returns, the same bytes every time; size -1 = unknown in advance. store may keep the content.
 func Made(media string, size int64, store *Store, create func() ([]byte, error)) *Blob {
-	return &Blob{media: media, size: size, keep: store, open: create}
+	return &Blob{media: media, size: size, store: store, open: create}
 }
 
 // Clip makes a blob of sound with a known length in s. create returns the same bytes every time.
@@ -127,7 +127,7 @@ func Clip(media string, seconds float64, create func() ([]byte, error)) *Blob {
 // Fill replaces an address by the content that was downloaded from it: size bytes, which open returns. It must not be called once requests use the
 // blob.
 func (b *Blob) Fill(media string, store *Store, size int64, open func() ([]byte, error)) {
-	b.address, b.media, b.size, b.keep, b.open = "", media, size, store, open
+	b.address, b.media, b.size, b.store, b.open = "", media, size, store, open
 }
 
 // Address returns the URL or the text as authored; "" = there is only content.
@@ -201,7 +201,7 @@ func (b *Blob) get(h *cachedContent, create func() ([]byte, error)) ([]byte, err
 	if err != nil || len(made) == 0 {
 		return made, err
 	}
-	if b.keep.take(len(made)) {
+	if b.store.reserve(len(made)) {
 		h.strong = made
 	} else {
 		h.weak, h.n = weak.Make(&made[0]), len(made)

@@ -33,9 +33,9 @@ type arrivals struct {
 	rate     *rateCurve
 	t0       int64
 
-	base  float64   // expected number of arrivals up to the last target that was passed
-	ahead []arrival // the next targets in order; never empty
-	spent int       // number of elements of ahead that are already passed
+	base   float64   // expected number of arrivals up to the last target that was passed
+	ahead  []arrival // the next targets in order; never empty
+	passed int       // number of elements of ahead that are already passed
 }
 
 type arrival struct {
@@ -58,39 +58,39 @@ func (a *arrivals) restart(t0 int64) {
 }
 
 // next returns the instant of the next arrival.
-func (a *arrivals) next() int64 { return a.ahead[a.spent].at }
+func (a *arrivals) next() int64 { return a.ahead[a.passed].at }
 
 // pass removes the next arrival. There is always another one after it.
 func (a *arrivals) pass() {
-	a.base = a.ahead[a.spent].sum
-	a.spent++
-	if a.spent == len(a.ahead) {
+	a.base = a.ahead[a.passed].sum
+	a.passed++
+	if a.passed == len(a.ahead) {
 		a.draw()
 	}
-	if a.spent >= 64 { // keep the slice short
-		a.ahead = a.ahead[:copy(a.ahead, a.ahead[a.spent:])]
-		a.spent = 0
+	if a.passed >= 64 { // keep the slice short
+		a.ahead = a.ahead[:copy(a.ahead, a.ahead[a.passed:])]
+		a.passed = 0
 	}
 }
 
 // reanchor makes now the next target instead of one that was missed. Later targets keep their intervals from it. It returns how many arrivals were
 // expected in the skipped time.
 func (a *arrivals) reanchor(now int64) (lost float64) {
-	head := &a.ahead[a.spent]
+	head := &a.ahead[a.passed]
 	missed := head.sum
 	head.sum = a.rate.integral(seconds(now - a.t0))
 	head.gap = head.sum - a.base
 	head.at = now
 	sum := head.sum
-	for i := a.spent + 1; i < len(a.ahead); i++ {
+	for i := a.passed + 1; i < len(a.ahead); i++ {
 		sum = a.place(i, sum)
 	}
-	return a.ahead[a.spent].sum - missed
+	return a.ahead[a.passed].sum - missed
 }
 
 // within returns the number of arrivals up to an instant, and the instant of the first one after it. It counts at most most arrivals.
 func (a *arrivals) within(limit int64, most int) (count int, after int64) {
-	for i := a.spent; ; i++ {
+	for i := a.passed; ; i++ {
 		if i == len(a.ahead) {
 			a.draw()
 		}
@@ -104,7 +104,7 @@ func (a *arrivals) within(limit int64, most int) (count int, after int64) {
 // draw adds one arrival to ahead.
 func (a *arrivals) draw() {
 	sum := a.base
-	if n := len(a.ahead); n > a.spent {
+	if n := len(a.ahead); n > a.passed {
 		sum = a.ahead[n-1].sum
 	}
 	a.ahead = append(a.ahead, arrival{gap: a.interval()})
@@ -114,7 +114,7 @@ func (a *arrivals) draw() {
 // resume recomputes the instants of ahead after a new base.
 func (a *arrivals) resume(base float64) {
 	a.base = base
-	for i := a.spent; i < len(a.ahead); i++ {
+	for i := a.passed; i < len(a.ahead); i++ {
 		base = a.place(i, base)
 	}
 }

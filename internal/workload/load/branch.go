@@ -4,11 +4,11 @@ import "aiperf/internal/base/rng"
 
 // family is a drawn session together with all sessions that its turns have started. They share one session slot.
 type family struct {
-	live int   // number of its sessions that have not ended
-	cut  bool  // one of its sessions ended early
-	over bool  // a session failed and the whole family must end
-	slot bool  // it holds a session slot
-	owed int64 // number of turns that it will send, until it has its slot
+	live        int   // number of its sessions that have not ended
+	endedEarly  bool  // one of its sessions ended early
+	failed      bool  // a session failed and the whole family must end
+	slot        bool  // it holds a session slot
+	unsentTurns int64 // number of turns that it will send, until it has its slot
 
 	arrived int64 // arrival of the last answer, in a closed loop; 0 = the request failed
 
@@ -54,10 +54,10 @@ func (p *phase) branch(t *ticket, before bool, now int64) {
 		if b.Before != before {
 			continue
 		}
-		c := &session{family: s.family, left: b.Shape.requests(len(b.Shape.Turns))}
+		c := &session{family: s.family, unsentTurns: b.Shape.requests(len(b.Shape.Turns))}
 		c.Session = Session{ID: rng.UUID(), Conversation: b.Conversation, Shape: *b.Shape, Turns: len(b.Shape.Turns), URL: s.URL,
 			Parent: &s.Session, ParentTurn: t.req.Turn, Fork: b.Fork}
-		s.left -= c.left
+		s.unsentTurns -= c.unsentTurns
 		s.family.live++
 		if b.Join > t.req.Turn && b.Join < s.Turns {
 			s.await(c, b.Join)
@@ -74,7 +74,7 @@ func (p *phase) branch(t *ticket, before bool, now int64) {
 // sessions have ended. It reports whether the session is over, which is also the case if its phase or its graph sends no more.
 func (p *phase) proceed(t *ticket, now int64) (over bool) {
 	s := t.ses
-	if !p.sending && !p.keeps || s.family.over {
+	if !p.sending && !p.continues || s.family.failed {
 		return true
 	}
 	p.branch(t, false, now)
@@ -101,14 +101,14 @@ func (p *phase) ended(s *session, turn int, now int64) {
 	next := s.waitingTurn
 	s.waitingTurn = nil
 	s.family.waiting--
-	if (p.sending || p.keeps) && !s.family.over {
+	if (p.sending || p.continues) && !s.family.failed {
 		next.resumes = true
 		p.schedule(next, next, now)
 		return
 	}
-	if !s.family.over {
+	if !s.family.failed {
 		p.stats.Branches.JoinsSuppressed++
 	}
-	p.endSession(s, s.left == 0, now)
+	p.endSession(s, s.unsentTurns == 0, now)
 	p.g.work.close = append(p.g.work.close, &s.Session)
 }

@@ -61,7 +61,7 @@ func (p *phase) countReturn(t *ticket, out Outcome, now int64) {
 		p.endGraph(s, now)
 	}
 	if !p.sending {
-		p.unbranch(t)
+		p.countUnstarted(t)
 	}
 }
 
@@ -72,7 +72,7 @@ func (b *BranchStats) ended(s *session) {
 	}
 	switch {
 	case s.Parent == nil:
-	case s.failed && (s.finished || s.family.over):
+	case s.failed && (s.finished || s.family.failed):
 		b.ChildrenErrored++
 	case s.finished:
 		b.ChildrenCompleted++
@@ -81,8 +81,8 @@ func (b *BranchStats) ended(s *session) {
 	}
 }
 
-// unbranch counts the sessions that a turn would have started if it had not returned after the last request of the phase.
-func (p *phase) unbranch(t *ticket) {
+// countUnstarted counts the sessions that a turn would have started if it had not returned after the last request of the phase.
+func (p *phase) countUnstarted(t *ticket) {
 	for _, b := range t.ses.Shape.Turns[t.req.Turn].Branches {
 		if !b.Before {
 			p.stats.Branches.ChildrenTruncated++
@@ -100,10 +100,10 @@ func (p *phase) suppress(t *ticket) {
 // endGraph stops the graph of a started session that failed: it sends nothing more. Requests in flight run to their end.
 func (p *phase) endGraph(s *session, now int64) {
 	f := s.family
-	if f.over {
+	if f.failed {
 		return
 	}
-	f.over = true
+	f.failed = true
 	for up := s.Parent; up != nil; up = up.Parent {
 		p.stats.Branches.ParentsFailed++
 	}
@@ -118,7 +118,7 @@ func (p *phase) endGraph(s *session, now int64) {
 	}
 	for _, t := range p.timed {
 		if t.ses.family == f {
-			p.wakes(t, now)
+			p.endRest(t, now)
 			gone = append(gone, t)
 			continue
 		}

@@ -21,10 +21,10 @@ func TestWhatKeptArrivals(t *testing.T) {
 			return s.Lost == LostArrivals{} && s.Drawn == float64(s.Sent) && c == Caps{}
 		}},
 		{"requests hold every slot", Phase{Rate: 50, Concurrency: 5, Duration: 10 * sec}, talk(10, 1, 0), manner{total: sec}, func(s *SteadyWindow, c Caps) bool {
-			return near(s.Lost.Cap, s.Drawn-float64(s.Sent)) && s.Lost.Cap > 400 && s.Lost.Rest == 0 && c.BusySeconds == c.Seconds && c.Seconds > 8
+			return near(s.Lost.Cap, s.Drawn-float64(s.Sent)) && s.Lost.Cap > 400 && s.Lost.InDelay == 0 && c.BusySeconds == c.Seconds && c.Seconds > 8
 		}},
 		{"sessions hold slots in their own delays", Phase{Rate: 50, Concurrency: 5, Duration: 10 * sec}, talk(10, 3, 1000), manner{total: 5 * ms}, func(s *SteadyWindow, c Caps) bool {
-			return near(s.Lost.Rest, s.Drawn-float64(s.Sent)) && s.Lost.Rest > 400 && s.Lost.Cap == 0 && c.Seconds > 8 && c.BusySeconds < 0.3
+			return near(s.Lost.InDelay, s.Drawn-float64(s.Sent)) && s.Lost.InDelay > 400 && s.Lost.Cap == 0 && c.Seconds > 8 && c.BusySeconds < 0.3
 		}},
 		{"no prefill slot for a new session", Phase{Rate: 50, Prefill: 1, Duration: 10 * sec}, talk(10, 1, 0), manner{ttft: 100 * ms, total: 200 * ms}, func(s *SteadyWindow, c Caps) bool {
 			return near(s.Lost.Prefill, s.Drawn-float64(s.Sent)) && s.Lost.Prefill > 300 && s.Lost.Client == 0 && c.PrefillSeconds > 8 && c.Seconds == 0
@@ -33,7 +33,7 @@ func TestWhatKeptArrivals(t *testing.T) {
 			return near(s.Lost.Prefill, s.Drawn-float64(s.Sent)) && s.Lost.Prefill > 300 && s.Lost.Client == 0
 		}},
 		{"every session is started", Phase{Rate: 50, Sessions: 2, Requests: 6, Duration: 10 * sec}, talk(10, 3, 1000), manner{total: 5 * ms}, func(s *SteadyWindow, c Caps) bool {
-			return s.Lost.NoTurn > 50 && s.Lost.Client+s.Lost.Cap+s.Lost.Rest+s.Lost.Prefill == 0
+			return s.Lost.NoTurn > 50 && s.Lost.Client+s.Lost.Cap+s.Lost.InDelay+s.Lost.Prefill == 0
 		}},
 	} {
 		bubble(t, c.name, func(t *testing.T) {

@@ -20,8 +20,8 @@ func (scenario *Scenario) check() error {
 
 // rule is one condition that a phase must not meet.
 type rule struct {
-	broken bool
-	text   string
+	violated bool
+	text     string
 }
 
 // ofMode returns the rules of the phase's mode.
@@ -48,7 +48,7 @@ func (p *Phase) check() error {
 			fmt.Sprintf("moving %s from %v: must be above 0 and at most %v", p.Moving.Quantity, p.Moving.From, p.highest())},
 		{p.Cancellation.Percent < 0 || p.Cancellation.Percent > 100, fmt.Sprintf("cancellation %v %%: allowed are 0 to 100", p.Cancellation.Percent)},
 	}...) {
-		if r.broken {
+		if r.violated {
 			return fmt.Errorf("%s", r.text)
 		}
 	}

@@ -37,7 +37,7 @@ func (d *closedLoop) prime() (short bool) {
 
 func (d *closedLoop) begin(int64) {}
 
-func (d *closedLoop) over() bool { return false }
+func (d *closedLoop) finished() bool { return false }
 
 func (d *closedLoop) due(_, next *ticket, now int64) int64 { return now + thinkTime(next) }
 

@@ -26,7 +26,7 @@ func (g *Generator) drain(p *phase) {
 			if p.info.Primes {
 				p.refuse(fmt.Errorf("the requests of the warm-up did not end within its grace period of %v", p.Grace))
 			}
-			p.cut(ErrGrace)
+			p.cancelInFlight(ErrGrace)
 			cut = true
 		}
 		g.mu.Unlock()
@@ -76,9 +76,9 @@ func (g *Generator) complete(p *phase) {
 			break
 		}
 	}
-	p.freeze(now)
+	p.copyCounters(now)
 	p.cancel(ErrPhaseOver)
-	g.poke(now)
+	g.stepNow(now)
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.do(w)
@@ -87,11 +87,11 @@ func (g *Generator) complete(p *phase) {
 	}
 }
 
-// freeze copies the counters to the stats.
-func (p *phase) freeze(now int64) {
+// copyCounters copies the counters to the stats.
+func (p *phase) copyCounters(now int64) {
 	c, f := &p.count, &p.stats
 	p.lagMu.Lock()
-	p.frozen = true
+	p.final = true
 	p.lagMu.Unlock()
 	c.ended.Store(now)
 	f.Ended = now
@@ -102,8 +102,8 @@ func (p *phase) freeze(now int64) {
 	f.Schedule.TicksSkipped, f.Schedule.Reanchors = c.skipped.Load(), c.reanchors.Load()
 }
 
-// cut cancels the context of everything in flight.
-func (p *phase) cut(cause error) {
+// cancelInFlight cancels the context of everything in flight.
+func (p *phase) cancelInFlight(cause error) {
 	p.cutOnce.Do(func() {
 		p.cancel(cause)
 		close(p.cutting)

@@ -19,7 +19,7 @@ func (g *Generator) step(now int64) int64 {
 		p.stop(StopDuration, now)
 		return now
 	}
-	next = min(next, p.mature(now))
+	next = min(next, p.moveDue(now))
 	next = min(next, p.driver.advance(now))
 	if p.sending && p.exhausted() {
 		p.stop(p.exhaustedBy(), now)
@@ -30,8 +30,8 @@ func (g *Generator) step(now int64) int64 {
 	return min(next, p.driver.ahead(now))
 }
 
-// poke advances the state machine after an event other than the passing of time, and wakes the scheduler if necessary.
-func (g *Generator) poke(now int64) {
+// stepNow advances the state machine after an event other than the passing of time, and wakes the scheduler if necessary.
+func (g *Generator) stepNow(now int64) {
 	p := g.current
 	if p == nil || !p.sending {
 		return
@@ -43,10 +43,10 @@ func (g *Generator) poke(now int64) {
 	}
 }
 
-// fed is called by the prefetcher when a conversation has arrived that was missing before.
-func (g *Generator) fed() {
+// onFed is called by the prefetcher when a conversation has arrived that was missing before.
+func (g *Generator) onFed() {
 	g.mu.Lock()
-	g.poke(clock.Now())
+	g.stepNow(clock.Now())
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.changed()
@@ -72,13 +72,13 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		t.gate = g.prefill.vacant.take(g.prefill.free())
 		g.prefill.take(now)
 		t.prefill = true
-		p.owed--
+		p.unsentTurns--
 		if !t.primes {
-			s.left--
+			s.unsentTurns--
 		}
 		number := p.count.sent.Add(1) - 1
 		cancelAfter := time.Duration(-1)
-		if !p.Warmup && p.Cancellation.Percent > 0 && g.cuts.Float64() < p.Cancellation.Percent/100 {
+		if !p.Warmup && p.Cancellation.Percent > 0 && g.cancellation.Float64() < p.Cancellation.Percent/100 {
 			cancelAfter = p.Cancellation.Delay
 		}
 		byCount = p.Requests > 0 && number+1 >= p.Requests
@@ -121,9 +121,9 @@ func (p *phase) enter(f *family, now int64) {
 	if !p.mayStart() {
 		p.loseVacant(now)
 	}
-	p.count.turns.Add(f.owed)
-	p.owed += f.owed
-	f.owed = 0
+	p.count.turns.Add(f.unsentTurns)
+	p.unsentTurns += f.unsentTurns
+	f.unsentTurns = 0
 }
 
 // returned handles a request that has returned.
@@ -138,7 +138,7 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	t.finished = true
 	delete(p.inFlight, t)
-	p.book(t, out)
+	p.countReturned(t, out)
 	p.countSlot(t, out, now)
 	matters := g.session.free() == 0 // whether the return affects the rest of the machine
 	g.givePrefill(t, t.arrived, now)
@@ -160,15 +160,15 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	p.checkIdle()
 	if matters {
-		g.poke(now)
+		g.stepNow(now)
 	}
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.do(w)
 }
 
-// book counts a request that has returned.
-func (p *phase) book(t *ticket, out Outcome) {
+// countReturned counts a request that has returned.
+func (p *phase) countReturned(t *ticket, out Outcome) {
 	switch {
 	case t.silent():
 	case out.Cancelled:
@@ -188,19 +188,19 @@ func (p *phase) conclude(t *ticket, out Outcome, now int64) {
 	case t.primes:
 		p.driver.(*primer).primed(now)
 	case out.Cancelled || p.overflowed(t, out) || p.proceed(t, now):
-		p.endSession(s, !out.Cancelled && s.left == 0, now)
+		p.endSession(s, !out.Cancelled && s.unsentTurns == 0, now)
 		p.g.work.close = append(p.g.work.close, &s.Session)
 	}
-	p.unpark(s.family)
+	p.continueParked(s.family)
 	if p.info.Primes && s.Parent == nil && (out.Failed || out.Cancelled) {
-		p.unprimed(t)
+		p.endUnprimed(t)
 	}
 }
 
 // schedule sets the instant at which a ticket may leave after another has returned. next and after are the same ticket if it waited for other
 // sessions.
 func (p *phase) schedule(next, after *ticket, now int64) {
-	if !p.sending && p.keeps {
+	if !p.sending && p.continues {
 		g := p.g
 		g.nextTurns = append(g.nextTurns, next)
 		return
@@ -212,7 +212,7 @@ func (p *phase) schedule(next, after *ticket, now int64) {
 		return
 	}
 	if f := next.ses.family; f.slot && f.live == 1 {
-		next.rests = true
+		next.holdsSlot = true
 		p.g.session.recordPause(+1, now)
 	}
 	next.wakeAt = max(now, next.due-int64(p.g.scenario.ArmLead))
@@ -223,12 +223,12 @@ func (p *phase) schedule(next, after *ticket, now int64) {
 func (p *phase) endSession(s *session, complete bool, now int64) {
 	f := s.family
 	f.live--
-	f.cut = f.cut || !complete
+	f.endedEarly = f.endedEarly || !complete
 	if f.slot { // without a slot, nothing of the family was ever sent
-		p.owed -= s.left
-		p.stats.Unsent += s.left
+		p.unsentTurns -= s.unsentTurns
+		p.stats.Unsent += s.unsentTurns
 	}
-	s.left = 0
+	s.unsentTurns = 0
 	p.abandoned(s)
 	if b := p.stats.Branches; b != nil {
 		b.ended(s)
@@ -247,7 +247,7 @@ func (p *phase) endFamily(f *family, now int64) {
 	if !f.slot {
 		return
 	}
-	if f.cut {
+	if f.endedEarly {
 		p.count.cutSessions.Add(1)
 	} else {
 		p.count.finished.Add(1)

@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/base/clock"
 )
 
-// reach records which turns of a conversation count as answered when a session of it sends turn next; -1 = all of them.
-func (f *family) reach(conversation, next, turns int) {
+// markAnswered records which turns of a conversation count as answered when a session of it sends turn next; -1 = all of them.
+func (f *family) markAnswered(conversation, next, turns int) {
 	if next < 0 {
 		next = turns
 	}
@@ -41,9 +41,9 @@ func (p *phase) abandoned(s *session) {
 	}
 }
 
-// unpark continues the turns of a family that wait for nothing any more. Recordings with a contradictory order would wait for ever. So if nothing
+// continueParked continues the turns of a family that wait for nothing any more. Recordings with a contradictory order would wait for ever. So if nothing
 // else of the family moves, the turn that came first in the recording continues.
-func (p *phase) unpark(f *family) {
+func (p *phase) continueParked(f *family) {
 	if len(p.parked) == 0 {
 		return
 	}
@@ -73,7 +73,7 @@ func (p *phase) unpark(f *family) {
 		for _, r := range first.ses.Shape.Turns[first.req.Turn].After {
 			f.reached[r.Conversation] = max(f.reached[r.Conversation], r.Turn+1)
 		}
-		p.unpark(f)
+		p.continueParked(f)
 	}
 }
 
@@ -93,11 +93,11 @@ func (p *phase) overflowed(t *ticket, out Outcome) bool {
 // resume builds the lanes of a phase from what the previous one has left running. A lane that has ended gets the next conversation. Pauses that were
 // running are completed first.
 func (g *Generator) resume(ctx context.Context, p *phase) error {
-	if !g.pressed {
+	if !g.skippedPauses {
 		return nil
 	}
 	kept := g.nextTurns
-	g.nextTurns, g.pressed = nil, false
+	g.nextTurns, g.skippedPauses = nil, false
 	now := clock.Now()
 	lanes := map[*family]*replaySlot{}
 	var order []*replaySlot

@@ -18,7 +18,7 @@ const (
 	defaultCancelDrain = 10 * time.Second
 	defaultArmLead     = 50 * time.Millisecond
 	primeLimit         = 2 * time.Second  // longest wait before a phase starts until its first requests are ready
-	settleLimit        = time.Second      // longest wait at the end for goroutines whose requests have ended
+	goroutineLimit     = time.Second      // longest wait at the end for goroutines whose requests have ended
 	longestSleep       = 10 * time.Second // longest sleep of the scheduler
 )
 
@@ -47,7 +47,7 @@ type Generator struct {
 	exec          Executor
 	wait          clock.Waiter
 	prefetcher    *prefetcher
-	cuts          *rng.Stream // random stream of request cancellation; advances only in profiling phases
+	cancellation  *rng.Stream // random stream of request cancellation; advances only in profiling phases
 	view          atomic.Pointer[phase]
 	startedPhases atomic.Pointer[[]*phase] // all phases so far
 	live          atomic.Int64             // number of request goroutines
@@ -62,7 +62,7 @@ type Generator struct {
 	nextURL         int
 	passes          map[int]int   // by conversation, how often it was drawn
 	lanes           []*replaySlot // lanes of a replay
-	pressed         bool          // the lanes continued without pauses in the warm-up
+	skippedPauses   bool          // the lanes continued without pauses in the warm-up
 	nextTurns       []*ticket     // the next turns of the lanes in that case
 	sleepsUntil     int64         // next instant at which the scheduler wakes up
 	work            work          // to be done after the mutex is released
@@ -100,12 +100,12 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 	for i := range scenario.Phases {
 		g.limitsPrefill = g.limitsPrefill || scenario.Phases[i].Prefill > 0
 	}
-	g.cuts = opts.Root.Stream("timing.request.cancellation")
+	g.cancellation = opts.Root.Stream("timing.request.cancellation")
 	next, err := newSampler(scenario.Sampling, opts.Source, opts.Root)
 	if err != nil {
 		return nil, err
 	}
-	g.prefetcher = newPrefetcher(opts.Source, func() (int, bool) { return next(), true }, draws(scenario.Phases), g.fed)
+	g.prefetcher = newPrefetcher(opts.Source, func() (int, bool) { return next(), true }, draws(scenario.Phases), g.onFed)
 	return g, nil
 }
 
@@ -125,7 +125,7 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 		stopFeed()
 		select {
 		case <-fed:
-		case <-time.After(settleLimit): // the source hangs
+		case <-time.After(goroutineLimit): // the source hangs
 		}
 	}()
 
@@ -177,7 +177,7 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 	if ctx.Err() != nil {
 		g.interrupt()
 	}
-	if g.over() {
+	if g.isLastPhase() {
 		return nil, nil
 	}
 	if err := p.build(ctx); err != nil {
@@ -259,7 +259,7 @@ func (g *Generator) send(p *phase) {
 
 // awaitDropped waits briefly for the goroutines of dropped requests.
 func (g *Generator) awaitDropped() {
-	timer := time.NewTimer(settleLimit)
+	timer := time.NewTimer(goroutineLimit)
 	defer timer.Stop()
 	for {
 		if g.live.Load() == 0 {
@@ -273,8 +273,8 @@ func (g *Generator) awaitDropped() {
 	}
 }
 
-// over reports whether no further phase will begin.
-func (g *Generator) over() bool {
+// isLastPhase reports whether no further phase will begin.
+func (g *Generator) isLastPhase() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.interrupted || g.failures || g.endedByObserver || g.unreachable != nil || g.err != nil
@@ -317,7 +317,7 @@ func (g *Generator) abort(why Stop, cause error) {
 	now := clock.Now()
 	for _, p := range g.active {
 		p.stop(why, now)
-		p.cut(cause)
+		p.cancelInFlight(cause)
 	}
 	g.wait.Wake()
 }

@@ -69,7 +69,7 @@ func (g *Generator) Move(index int, to float64) {
 		case UserCount:
 			p.driver.(*timetable).starts.(*userStarts).setUsers(int(to), now)
 		}
-		g.poke(now)
+		g.stepNow(now)
 	})
 }
 
@@ -100,12 +100,12 @@ func (s *slots) set(value int, now int64) {
 
 // setRate changes the rate of the arrivals. An arrival keeps the share of its interval that has already passed.
 func (d *rateDriver) setRate(rate float64, now int64) {
-	d.arrivals.rate.hold(seconds(now-d.p.t0), rate)
+	d.arrivals.rate.holdFrom(seconds(now-d.p.t0), rate)
 	d.arrivals.resume(d.arrivals.base)
 }
 
-// hold makes the rate constant from t seconds on.
-func (f *rateCurve) hold(t, rate float64) {
+// holdFrom makes the rate constant from t seconds on.
+func (f *rateCurve) holdFrom(t, rate float64) {
 	for len(f.pieces) > 0 && f.pieces[len(f.pieces)-1].at >= t {
 		f.pieces = f.pieces[:len(f.pieces)-1]
 	}

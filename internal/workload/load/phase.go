@@ -22,8 +22,8 @@ type driver interface {
 	ahead(now int64) int64
 	// due returns the instant of turn next, which follows t; t has just returned.
 	due(t, next *ticket, now int64) int64
-	// over reports whether no further session will ever start.
-	over() bool
+	// finished reports whether no further session will ever start.
+	finished() bool
 }
 
 // phase is a running Phase. The generator's mutex guards its fields.
@@ -40,7 +40,7 @@ type phase struct {
 	rampsOver   bool
 	rampCaps    Caps // Caps up to steadyAt
 	sending     bool
-	owed        int64 // turns of started sessions that are not sent yet
+	unsentTurns int64 // turns of started sessions that are not sent yet
 	inFlight    map[*ticket]struct{}
 	starts      queue // first turns of new sessions, in order
 	ready       queue // continuations that are due
@@ -52,12 +52,12 @@ type phase struct {
 	idleOnce    sync.Once
 	cutOnce     sync.Once
 
-	count  counters
-	stats  PhaseStats
-	parked []*ticket  // turns of a replay that wait for turns of other sessions
-	keeps  bool       // sessions running at the end of sending continue in the next phase
-	lagMu  sync.Mutex // guards the histograms of stats
-	frozen bool       // the stats are final
+	count     counters
+	stats     PhaseStats
+	parked    []*ticket  // turns of a replay that wait for turns of other sessions
+	continues bool       // sessions running at the end of sending continue in the next phase
+	lagMu     sync.Mutex // guards the histograms of stats
+	final     bool       // the stats are final
 }
 
 func (g *Generator) newPhase(ctx context.Context, index int) *phase {
@@ -165,7 +165,7 @@ func (p *phase) lag(t *ticket) {
 	late := t.issue.At - t.issue.Intended
 	p.lagMu.Lock()
 	defer p.lagMu.Unlock()
-	if p.frozen {
+	if p.final {
 		return
 	}
 	p.stats.Schedule.Lag.Add(late)

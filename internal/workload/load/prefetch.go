@@ -8,12 +8,12 @@ import (
 	"aiperf/internal/base/rng"
 )
 
-// mature moves due continuations to the ready queue, prepares those that are due soon, and returns the next instant.
-func (p *phase) mature(now int64) int64 {
+// moveDue moves due continuations to the ready queue, prepares those that are due soon, and returns the next instant.
+func (p *phase) moveDue(now int64) int64 {
 	for len(p.timed) > 0 && p.timed[0].wakeAt <= now {
 		t := p.timed.pop()
 		if t.due <= now {
-			p.wakes(t, now)
+			p.endRest(t, now)
 			p.ready.push(t)
 			continue
 		}
@@ -27,10 +27,10 @@ func (p *phase) mature(now int64) int64 {
 	return never
 }
 
-// wakes ends the delay during which a ticket held its session's slot.
-func (p *phase) wakes(t *ticket, now int64) {
-	if t.rests {
-		t.rests = false
+// endRest ends the delay during which a ticket held its session's slot.
+func (p *phase) endRest(t *ticket, now int64) {
+	if t.holdsSlot {
+		t.holdsSlot = false
 		p.g.session.recordPause(-1, now)
 	}
 }
@@ -49,8 +49,8 @@ func (p *phase) arm(t *ticket) {
 
 // newSession makes the first ticket of a session for a drawn conversation.
 func (p *phase) newSession(d sample, id string, turns int, due int64) *ticket {
-	s := &session{drawn: d, family: &family{live: 1, owed: d.shape.requests(turns)}}
-	s.left = s.family.owed
+	s := &session{drawn: d, family: &family{live: 1, unsentTurns: d.shape.requests(turns)}}
+	s.unsentTurns = s.family.unsentTurns
 	if p.Mode == AgenticReplay {
 		s.family.reached = map[int]int{}
 	}
@@ -93,7 +93,7 @@ func (p *phase) refuse(err error) {
 
 // feed starts a prefetcher for conversations in an order of the phase's own, until next ends.
 func (p *phase) feed(next func() (int, bool)) *prefetcher {
-	f := newPrefetcher(p.g.opts.Source, next, never, p.g.fed)
+	f := newPrefetcher(p.g.opts.Source, next, never, p.g.onFed)
 	f.deepen(mostArmed)
 	go f.run(p.ctx)
 	return f

@@ -8,17 +8,17 @@ import (
 
 // queue is a first-in, first-out queue of tickets.
 type queue struct {
-	list []*ticket
-	gone int
+	list    []*ticket
+	removed int
 }
 
-func (q *queue) len() int { return len(q.list) - q.gone }
+func (q *queue) len() int { return len(q.list) - q.removed }
 
 func (q *queue) push(t *ticket) {
-	if q.gone > 64 && q.gone*2 > len(q.list) {
-		n := copy(q.list, q.list[q.gone:])
+	if q.removed > 64 && q.removed*2 > len(q.list) {
+		n := copy(q.list, q.list[q.removed:])
 		clear(q.list[n:])
-		q.list, q.gone = q.list[:n], 0
+		q.list, q.removed = q.list[:n], 0
 	}
 	q.list = append(q.list, t)
 }
@@ -28,19 +28,19 @@ func (q *queue) head() *ticket {
 	if q.len() == 0 {
 		return nil
 	}
-	return q.list[q.gone]
+	return q.list[q.removed]
 }
 
 func (q *queue) pop() *ticket {
-	t := q.list[q.gone]
-	q.list[q.gone] = nil
-	q.gone++
+	t := q.list[q.removed]
+	q.list[q.removed] = nil
+	q.removed++
 	return t
 }
 
 // after returns the first ticket that is due after an instant; nil = none. The queue must be sorted by due.
 func (q *queue) after(now int64) *ticket {
-	list := q.list[q.gone:]
+	list := q.list[q.removed:]
 	i, _ := slices.BinarySearchFunc(list, now, func(t *ticket, now int64) int {
 		if t.due <= now {
 			return -1
@@ -56,7 +56,7 @@ func (q *queue) after(now int64) *ticket {
 // all returns the tickets, oldest first.
 func (q *queue) all() iter.Seq[*ticket] {
 	return func(yield func(*ticket) bool) {
-		for _, t := range q.list[q.gone:] {
+		for _, t := range q.list[q.removed:] {
 			if !yield(t) {
 				return
 			}

@@ -36,7 +36,7 @@ const mostAhead = 128
 func (d *rateDriver) prime() (short bool) {
 	d.ahead(0)
 	n, _ := d.arrivals.within(int64(d.p.g.scenario.ArmLead), mostAhead)
-	return d.p.sending && d.wants(n)
+	return d.p.sending && d.needsMore(n)
 }
 
 func (d *rateDriver) begin(t0 int64) {
@@ -83,7 +83,7 @@ func (d *rateDriver) admit(t *ticket, now int64) {
 	d.p.admit(t, d.intended, now)
 }
 
-func (d *rateDriver) over() bool { return false }
+func (d *rateDriver) finished() bool { return false }
 
 func (d *rateDriver) due(_, next *ticket, now int64) int64 { return now + thinkTime(next) }
 
@@ -179,7 +179,7 @@ func (d *rateDriver) skip() {
 	case p.g.session.free() > 0:
 		s.Lost.Prefill++
 	case p.g.session.busy.since == 0:
-		s.Lost.Rest++
+		s.Lost.InDelay++
 	default:
 		s.Lost.Cap++
 	}
@@ -198,7 +198,7 @@ func (d *rateDriver) ahead(now int64) int64 {
 		p.arm(t)
 		left--
 	}
-	for d.wants(left) {
+	for d.needsMore(left) {
 		t, ok := p.prefetch()
 		if !ok {
 			break
@@ -211,8 +211,8 @@ func (d *rateDriver) ahead(now int64) int64 {
 	return after - lead
 }
 
-// wants reports whether another session should be prepared for n arrivals.
-func (d *rateDriver) wants(n int) bool {
+// needsMore reports whether another session should be prepared for n arrivals.
+func (d *rateDriver) needsMore(n int) bool {
 	p := d.p
 	return p.sending && p.starts.len() < min(n, p.g.session.free(), p.g.prefill.free()) && p.mayStock()
 }

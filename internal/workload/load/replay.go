@@ -33,7 +33,7 @@ type replay struct {
 
 func (d *replay) build(ctx context.Context) error {
 	g := d.p.g
-	if err := g.settle(ctx, d.p); err != nil {
+	if err := g.chooseLanes(ctx, d.p); err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -43,7 +43,7 @@ func (d *replay) build(ctx context.Context) error {
 
 func (d *replay) prime() (short bool) { return false }
 
-func (d *replay) over() bool { return false }
+func (d *replay) finished() bool { return false }
 
 func (d *replay) ahead(int64) int64 { return never }
 
@@ -138,7 +138,7 @@ func (d *replay) admitReady(now int64) {
 		switch {
 		case !p.follows(t):
 			p.parked = append(p.parked, t)
-			p.unpark(t.ses.family)
+			p.continueParked(t.ses.family)
 		case !t.ses.family.slot && !t.primes && (p.g.session.free() == 0 || !p.mayStart()):
 			d.waiting = append(d.waiting, t)
 		default:
@@ -199,11 +199,11 @@ func (d *replay) capIdle(now int64) int64 {
 // then continue without pauses for a while (Replay.Pressure). The measured phase continues from there.
 type primer struct {
 	replay
-	unback  int  // number of priming requests that have not returned
-	pressed bool // priming has ended
+	unreturned int  // number of priming requests that have not returned
+	ended      bool // priming has ended
 }
 
-func (d *primer) build(ctx context.Context) error { return d.p.g.settle(ctx, d.p) }
+func (d *primer) build(ctx context.Context) error { return d.p.g.chooseLanes(ctx, d.p) }
 
 // begin plans the priming so that all lanes reach their entry together at its end: a session whose previous turn is longer ago starts earlier.
 func (d *primer) begin(t0 int64) {
@@ -226,7 +226,7 @@ func (d *primer) begin(t0 int64) {
 			list, leads = append(list, t), append(leads, lead)
 		}
 	}
-	p.owed, d.unback = int64(len(list)), len(list)
+	p.unsentTurns, d.unreturned = int64(len(list)), len(list)
 	for i, t := range list {
 		if leads[i] < 0 || p.Replay.Together || leads[i] == longest {
 			p.ready.push(t)
@@ -237,16 +237,16 @@ func (d *primer) begin(t0 int64) {
 		p.timed.push(t)
 	}
 	if len(list) == 0 && p.Replay.Pressure > 0 {
-		d.press(t0)
+		d.continueAll(t0)
 	}
 }
 
-func (d *primer) over() bool { return d.p.Replay.Pressure <= 0 }
+func (d *primer) finished() bool { return d.p.Replay.Pressure <= 0 }
 
 func (d *primer) due(_, _ *ticket, now int64) int64 { return now }
 
 func (d *primer) advance(now int64) int64 {
-	if d.pressed {
+	if d.ended {
 		return d.replay.advance(now)
 	}
 	d.admitReady(now)
@@ -255,15 +255,15 @@ func (d *primer) advance(now int64) int64 {
 
 // primed handles the return of a priming request. The session's position does not change.
 func (d *primer) primed(now int64) {
-	if d.unback--; d.unback == 0 && d.p.Replay.Pressure > 0 && d.p.sending {
-		d.press(now)
+	if d.unreturned--; d.unreturned == 0 && d.p.Replay.Pressure > 0 && d.p.sending {
+		d.continueAll(now)
 	}
 }
 
-// press continues all agents at once and without pauses.
-func (d *primer) press(now int64) {
+// continueAll continues all agents at once and without pauses.
+func (d *primer) continueAll(now int64) {
 	p := d.p
-	d.pressed, p.keeps, p.g.pressed = true, true, true
+	d.ended, p.continues, p.g.skippedPauses = true, true, true
 	p.stopAt = later(now, p.Replay.Pressure)
 	for _, l := range p.g.lanes {
 		for _, s := range l.streams {
@@ -273,7 +273,7 @@ func (d *primer) press(now int64) {
 	}
 }
 
-// unprimed ends the run, because the measured phase would find cold caches.
-func (p *phase) unprimed(t *ticket) {
+// endUnprimed ends the run, because the measured phase would find cold caches.
+func (p *phase) endUnprimed(t *ticket) {
 	p.refuse(fmt.Errorf("the warm-up request of conversation %q (turn %d) failed, so the server's caches are not warm and nothing is measured", t.ses.Shape.ID, t.req.Turn))
 }

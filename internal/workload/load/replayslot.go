@@ -27,8 +27,8 @@ type stream struct {
 	lead   int64 // how long before the entry that turn was sent, ns; -1 = not recorded
 }
 
-// settle chooses the lanes of a run, once: a conversation for each, and the instant of the entry. It skips conversations that cannot be entered.
-func (g *Generator) settle(ctx context.Context, p *phase) error {
+// chooseLanes chooses the lanes of a run, once: a conversation for each, and the instant of the entry. It skips conversations that cannot be entered.
+func (g *Generator) chooseLanes(ctx context.Context, p *phase) error {
 	if g.lanes != nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func (g *Generator) cutAt(d sample, at float64) *replaySlot {
 	main := g.laneSession(d, max(next, 0))
 	f := main.family
 	l := &replaySlot{family: f}
-	f.reach(d.index, next, len(root.Turns))
+	f.markAnswered(d.index, next, len(root.Turns))
 	if next >= 0 {
 		l.add(main, next, at)
 	}
@@ -113,11 +113,11 @@ func (g *Generator) cutAt(d sample, at float64) *replaySlot {
 		for i := range root.Turns[k].Branches {
 			b := &root.Turns[k].Branches[i]
 			turn := b.Shape.nextAt(at)
-			f.reach(b.Conversation, turn, len(b.Shape.Turns))
+			f.markAnswered(b.Conversation, turn, len(b.Shape.Turns))
 			if turn < 0 || !started(root, b, k, next, at) {
 				continue
 			}
-			c := &session{family: f, left: b.Shape.requestsFrom(turn, len(b.Shape.Turns))}
+			c := &session{family: f, unsentTurns: b.Shape.requestsFrom(turn, len(b.Shape.Turns))}
 			c.Session = Session{ID: rng.UUID(), Conversation: b.Conversation, Shape: *b.Shape, Turns: len(b.Shape.Turns), URL: main.URL,
 				Parent: &main.Session, ParentTurn: k, Fork: b.Fork, From: max(0, turn-1)}
 			if b.Join > 0 && next >= 0 && b.Join >= next {
@@ -158,7 +158,7 @@ func (g *Generator) cutBefore(d sample, draw *rng.Numpy, r Replay) *replaySlot {
 	turn += draw.Integers(0, to-turn+1)
 	main := g.laneSession(d, turn+1)
 	l := &replaySlot{family: main.family}
-	l.family.reach(d.index, turn+1, n)
+	l.family.markAnswered(d.index, turn+1, n)
 	l.streams = []*stream{{ses: main, next: turn + 1, primes: turn, lead: -1}}
 	l.close()
 	return l
@@ -168,7 +168,7 @@ func (g *Generator) cutBefore(d sample, draw *rng.Numpy, r Replay) *replaySlot {
 func (g *Generator) laneSession(d sample, next int) *session {
 	n := len(d.shape.Turns)
 	f := &family{reached: map[int]int{}}
-	s := &session{drawn: d, family: f, left: d.shape.requestsFrom(next, n)}
+	s := &session{drawn: d, family: f, unsentTurns: d.shape.requestsFrom(next, n)}
 	s.Session = Session{ID: rng.UUID(), Conversation: d.index, Shape: d.shape, Turns: n, URL: g.nextURL % g.scenario.URLs, From: max(0, next-1), Pass: g.pass(d.index)}
 	g.nextURL++
 	return s
@@ -194,9 +194,9 @@ func (l *replaySlot) add(s *session, next int, at float64) {
 // close counts the sessions of the lane.
 func (l *replaySlot) close() {
 	f := l.family
-	f.live, f.owed = len(l.streams), 0
+	f.live, f.unsentTurns = len(l.streams), 0
 	for _, s := range l.streams {
-		f.owed += s.ses.left
+		f.unsentTurns += s.ses.unsentTurns
 	}
 }
 

@@ -67,7 +67,7 @@ func TestEntries(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		fed := make(chan struct{})
 		go func() { g.prefetcher.run(ctx); close(fed) }()
-		err = g.settle(ctx, g.newPhase(ctx, 0))
+		err = g.chooseLanes(ctx, g.newPhase(ctx, 0))
 		stop()
 		<-fed
 		if err != nil {

@@ -5,20 +5,20 @@ import "time"
 // SlotUse shows how a closed loop used the time of its slots up to the end of sending. It sums over requests: the wait before a request counts when
 // the request is sent. A slot with nothing left to send, or whose ramp has not begun, is in none of the sums.
 type SlotUse struct {
-	Busy time.Duration // requests were in flight
-	Rest time.Duration // sessions were in their own delays, every prefill slot was taken, or a connection was being made
-	Lost time.Duration // the previous answer had arrived and the next request could have been sent
+	Busy    time.Duration // requests were in flight
+	InDelay time.Duration // sessions were in their own delays, every prefill slot was taken, or a connection was being made
+	Lost    time.Duration // the previous answer had arrived and the next request could have been sent
 }
 
 // Add adds the times of another phase.
 func (u *SlotUse) Add(o SlotUse) {
 	u.Busy += o.Busy
-	u.Rest += o.Rest
+	u.InDelay += o.InDelay
 	u.Lost += o.Lost
 }
 
 // Total returns the time of all slots together.
-func (u *SlotUse) Total() time.Duration { return u.Busy + u.Rest + u.Lost }
+func (u *SlotUse) Total() time.Duration { return u.Busy + u.InDelay + u.Lost }
 
 // vacancies holds the arrivals of answers whose slots have not been taken again, oldest first.
 type vacancies struct {
@@ -96,7 +96,7 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 	}
 	lost := max(0, sent-could-int64(out.Connecting))
 	u.Lost += time.Duration(lost)
-	u.Rest += time.Duration(max(0, sent-t.vacant-lost))
+	u.InDelay += time.Duration(max(0, sent-t.vacant-lost))
 }
 
 // busy counts the time of a request in flight, as far as the phase was sending.

@@ -38,7 +38,7 @@ func TestSlotUse(t *testing.T) {
 				if u.Busy == 0 || u.Lost != 0 {
 					t.Errorf("%+v", u)
 				}
-			case !near(u.Busy, c.busy) || !near(u.Rest, c.rest) || !near(u.Lost, c.lost):
+			case !near(u.Busy, c.busy) || !near(u.InDelay, c.rest) || !near(u.Lost, c.lost):
 				t.Errorf("%+v, want busy %v, rest %v, lost %v", u, c.busy, c.rest, c.lost)
 			}
 		})
@@ -56,7 +56,7 @@ func TestSlotUseOfPrefill(t *testing.T) {
 		if got := u.Lost / 30 / ms; got < 15 || got > 19 {
 			t.Errorf("%+v: %d times 30 ms are lost", u, got)
 		}
-		if u.Rest == 0 {
+		if u.InDelay == 0 {
 			t.Errorf("%+v: nobody waited for the prefill slot", u)
 		}
 	})
@@ -73,7 +73,7 @@ func TestSlotUseOfSlowData(t *testing.T) {
 			if u.Total() > 4*time.Duration(f.Schedule.SendSeconds*1e9)+40*ms || u.Total() < 3*time.Duration(f.Schedule.SendSeconds*1e9) {
 				t.Errorf("%v of slot time in %v s", u.Total(), f.Schedule.SendSeconds)
 			}
-			if u.Lost < 9*u.Total()/10 || u.Rest != 0 {
+			if u.Lost < 9*u.Total()/10 || u.InDelay != 0 {
 				t.Errorf("%+v", u)
 			}
 		})

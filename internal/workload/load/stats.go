@@ -103,7 +103,7 @@ type SteadyWindow struct {
 type LostArrivals struct {
 	Client  float64 // the schedule was re-anchored because it was checked too late
 	Cap     float64 // requests in flight held all session slots
-	Rest    float64 // all session slots were held, some of them by sessions in their own delays
+	InDelay float64 // all session slots were held, some of them by sessions in their own delays
 	Prefill float64 // no prefill slot was free
 	NoTurn  float64 // every session was started and none had a turn to send
 }

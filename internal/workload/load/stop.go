@@ -12,7 +12,7 @@ func (p *phase) mayStock() bool {
 }
 
 // exhausted reports whether nothing can ever be sent again.
-func (p *phase) exhausted() bool { return p.owed == 0 && (!p.mayStart() || p.driver.over()) }
+func (p *phase) exhausted() bool { return p.unsentTurns == 0 && (!p.mayStart() || p.driver.finished()) }
 
 func (p *phase) exhaustedBy() Stop {
 	if !p.mayStart() {
@@ -47,7 +47,7 @@ func (p *phase) stop(why Stop, now int64) {
 			d.recordDemand(now)
 		}
 	}
-	p.keeps = p.keeps && why == StopDuration
+	p.continues = p.continues && why == StopDuration
 	var unused []sample
 	for t := range p.starts.all() {
 		if p.Mode != FixedSchedule {
@@ -64,11 +64,11 @@ func (p *phase) stop(why Stop, now int64) {
 	}
 	p.starts, p.ready, p.timed, p.parked = queue{}, queue{}, nil, nil
 	for _, t := range rest {
-		if p.keeps {
+		if p.continues {
 			p.g.nextTurns = append(p.g.nextTurns, t)
 			continue
 		}
-		p.wakes(t, now)
+		p.endRest(t, now)
 		p.suppress(t)
 		p.endSession(t.ses, false, now)
 		p.drop(t)

@@ -12,7 +12,7 @@ type session struct {
 	Session
 	drawn       sample
 	family      *family
-	left        int64       // turns not sent yet, including those of sessions that it has yet to start
+	unsentTurns int64       // turns not sent yet, including those of sessions that it has yet to start
 	awaits      map[int]int // by turn, the number of sessions whose end it waits for; nil = none
 	waitingTurn *ticket     // ticket of the turn that waits
 	awaitedBy   *session    // session with a turn that waits for this session's end; nil = none
@@ -34,7 +34,7 @@ type ticket struct {
 	scheduled int64 // scheduled instant, if the previous answer came later than that; 0 = due
 	resumes   bool  // the sessions that it waited for have ended
 	primes    bool  // it only primes the server's cache; the session's position does not change
-	rests     bool  // it waits for its own delay and holds the slot of its session
+	holdsSlot bool  // it waits for its own delay and holds the slot of its session
 	wakeAt    int64 // due, or earlier by the time to prepare
 	waited    bool  // it was due and found no slot
 
@@ -148,7 +148,7 @@ func (g *Generator) givePrefill(t *ticket, at, now int64) {
 	g.prefill.give(now)
 	g.prefill.vacant.add(at)
 	if full {
-		g.poke(now)
+		g.stepNow(now)
 	}
 }
 

@@ -23,7 +23,7 @@ type starter interface {
 func (d *timetable) build(ctx context.Context) error { return d.starts.build(ctx) }
 
 func (d *timetable) prime() (short bool) {
-	_, short = d.bring(0, d.lead())
+	_, short = d.prepareDue(0, d.lead())
 	return short && d.p.sending
 }
 
@@ -33,7 +33,7 @@ func (d *timetable) begin(t0 int64) {
 	}
 }
 
-func (d *timetable) over() bool {
+func (d *timetable) finished() bool {
 	_, more := d.starts.peek(-never)
 	return !more && d.p.starts.len() == 0
 }
@@ -42,7 +42,7 @@ func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(
 
 func (d *timetable) advance(now int64) int64 {
 	p := d.p
-	d.bring(now, 0)
+	d.prepareDue(now, 0)
 	for p.sending && p.g.prefill.free() > 0 {
 		t := p.starts.head()
 		if t != nil && (t.due > now || p.g.session.free() == 0 || !p.mayStart()) {
@@ -94,7 +94,7 @@ func (d *timetable) recordDemand(int64) {
 }
 
 func (d *timetable) ahead(now int64) int64 {
-	next, _ := d.bring(now, d.lead())
+	next, _ := d.prepareDue(now, d.lead())
 	if t := d.p.starts.after(now); t != nil {
 		next = min(next, t.due)
 	}
@@ -104,9 +104,9 @@ func (d *timetable) ahead(now int64) int64 {
 // lead returns how long before its start a session is prepared, ns.
 func (d *timetable) lead() int64 { return int64(d.p.g.scenario.ArmLead) }
 
-// bring takes the sessions that start within lead (ns) from the timetable and prepares them. It returns the instant at which to bring the next one,
+// prepareDue takes the sessions that start within lead (ns) from the timetable and prepares them. It returns the instant at which to bring the next one,
 // and whether missing data delayed it.
-func (d *timetable) bring(now, lead int64) (next int64, short bool) {
+func (d *timetable) prepareDue(now, lead int64) (next int64, short bool) {
 	p := d.p
 	for p.sending && p.starts.len() < mostArmed {
 		offset, ok := d.starts.peek(now + lead - p.t0)

@@ -78,7 +78,7 @@ func Start(o Options) (*Dashboard, error) {
 		return nil, err
 	}
 	if o.Err != nil {
-		o.Err.Aside()
+		o.Err.Defer()
 	}
 	d.release = terminal.Guard(d.giveBack)
 	d.keeper = keep(&o.Terminal)

@@ -27,11 +27,13 @@ type decoderPart struct {
 
 // decoders are the supported kinds, by their type.
 var decoders = map[string]func(p *decoderPart) (pipeline.Step, error){
-	"BPEDecoder":   func(p *decoderPart) (pipeline.Step, error) { return pipeline.SuffixStep(or(p.Suffix, "</w>")), nil },
+	"BPEDecoder": func(p *decoderPart) (pipeline.Step, error) {
+		return pipeline.SuffixStep(orDefault(p.Suffix, "</w>")), nil
+	},
 	"ByteFallback": func(*decoderPart) (pipeline.Step, error) { return pipeline.ByteFallbackStep, nil },
 	"ByteLevel":    func(*decoderPart) (pipeline.Step, error) { return pipeline.ByteLevelStep, nil },
 	"CTC": func(p *decoderPart) (pipeline.Step, error) {
-		return pipeline.CTCStep(or(p.PadToken, "<pad>"), or(p.WordDelimiter, "|"), yes(p.Cleanup)), nil
+		return pipeline.CTCStep(orDefault(p.PadToken, "<pad>"), orDefault(p.WordDelimiter, "|"), isOn(p.Cleanup)), nil
 	},
 	"Fuse": func(*decoderPart) (pipeline.Step, error) { return pipeline.Fuse, nil },
 	"Metaspace": func(p *decoderPart) (pipeline.Step, error) {
@@ -39,7 +41,7 @@ var decoders = map[string]func(p *decoderPart) (pipeline.Step, error){
 		if mark == "" {
 			mark = "▁"
 		}
-		drop := yes(p.AddPrefixSpace)
+		drop := isOn(p.AddPrefixSpace)
 		if p.PrependScheme != nil {
 			drop = *p.PrependScheme != "never"
 		}
@@ -56,13 +58,13 @@ var decoders = map[string]func(p *decoderPart) (pipeline.Step, error){
 		return pipeline.StripStep(p.Content, p.Start, p.Stop), nil
 	},
 	"WordPiece": func(p *decoderPart) (pipeline.Step, error) {
-		return pipeline.WordPieceStep(or(p.Prefix, "##"), yes(p.Cleanup)), nil
+		return pipeline.WordPieceStep(orDefault(p.Prefix, "##"), isOn(p.Cleanup)), nil
 	},
 }
 
 // newDecoder returns the steps of a section. byteLevel means that it is only a ByteLevel decoder.
 func newDecoder(raw json.RawMessage, where string, depth int) (steps []pipeline.Step, byteLevel bool, err error) {
-	if null(raw) {
+	if isNull(raw) {
 		return []pipeline.Step{pipeline.Join}, false, nil
 	}
 	var p decoderPart

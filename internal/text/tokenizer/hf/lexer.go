@@ -44,8 +44,8 @@ func (l *lexer) expect(c byte) error {
 	return nil
 }
 
-// more skips the comma before an element of an object or array that ends in end. It reports whether there is an element.
-func (l *lexer) more(end byte, first bool) (bool, error) {
+// hasElement skips the comma before an element of an object or array that ends in end. It reports whether there is an element.
+func (l *lexer) hasElement(end byte, first bool) (bool, error) {
 	c := l.peek()
 	if c == end {
 		l.i++
@@ -248,7 +248,7 @@ func (l *lexer) object(f func(key string) error) error {
 		return err
 	}
 	for first := true; ; first = false {
-		more, err := l.more('}', first)
+		more, err := l.hasElement('}', first)
 		if err != nil || !more {
 			return err
 		}
@@ -272,7 +272,7 @@ func (l *lexer) array(f func(i int) error) error {
 		return err
 	}
 	for i := 0; ; i++ {
-		more, err := l.more(']', i == 0)
+		more, err := l.hasElement(']', i == 0)
 		if err != nil || !more {
 			return err
 		}

@@ -28,8 +28,8 @@ type File struct {
 	Added    []addedtokens.Token
 	Wrap     Wrap
 
-	byText map[string]int32 // ids of the added tokens
-	shown  map[int32]string // their decoded texts: like the reference, the normalised text
+	byText       map[string]int32 // ids of the added tokens
+	displayTexts map[int32]string // their decoded texts: like the reference, the normalised text
 }
 
 // ID returns the id of a token by its text, added tokens first; model.None if there is none.
@@ -110,7 +110,7 @@ func (s *sections) build(o Options) (*File, error) {
 		return nil, err
 	}
 	m := s.model
-	raw := st.bytes && st.bytesAt == len(st.list) && m.Type == "BPE" && or(m.Prefix, "") == "" && or(m.Suffix, "") == ""
+	raw := st.bytes && st.bytesAt == len(st.list) && m.Type == "BPE" && orDefault(m.Prefix, "") == "" && orDefault(m.Suffix, "") == ""
 	if st.bytes && !raw {
 		st.alphabet()
 	}
@@ -137,7 +137,7 @@ func (s *sections) build(o Options) (*File, error) {
 // readAdded builds the matchers of added tokens.
 func (f *File) readAdded(raw json.RawMessage, n normalizer.Normalizer, more []addedtokens.Token) error {
 	var parts []addedPart
-	if !null(raw) {
+	if !isNull(raw) {
 		if err := json.Unmarshal(raw, &parts); err != nil {
 			return fmt.Errorf("added_tokens: %w", err)
 		}
@@ -176,7 +176,7 @@ func (f *File) readAdded(raw json.RawMessage, n normalizer.Normalizer, more []ad
 		f.Added = append(f.Added, t)
 	}
 	var asIs, normalized []addedtokens.Token
-	f.shown = make(map[int32]string, len(f.Added))
+	f.displayTexts = make(map[int32]string, len(f.Added))
 	for _, t := range f.Added {
 		if !t.Normalized {
 			asIs = append(asIs, t)
@@ -189,7 +189,7 @@ func (f *File) readAdded(raw json.RawMessage, n normalizer.Normalizer, more []ad
 			}
 			normalized = append(normalized, t)
 		}
-		f.shown[t.ID] = t.Content
+		f.displayTexts[t.ID] = t.Content
 	}
 	f.Pipeline.Raw, f.Pipeline.Normalized = addedtokens.NewMatcher(asIs), addedtokens.NewMatcher(normalized)
 	return nil
@@ -201,7 +201,7 @@ func (f *File) readDecoder(raw json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	texts := f.shown
+	texts := f.displayTexts
 	if byteLevel && f.Raw {
 		for id, s := range texts {
 			texts[id] = string(pipeline.AppendAlphabet(nil, s))

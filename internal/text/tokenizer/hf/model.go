@@ -105,16 +105,16 @@ func (m *modelFile) build(raw bool) (pipeline.Model, *model.Vocab, error) {
 		if m.MaxChars != nil {
 			chars = *m.MaxChars
 		}
-		w, err := model.NewWordPiece(v, or(m.UnkToken, "[UNK]"), or(m.Prefix, "##"), chars)
+		w, err := model.NewWordPiece(v, orDefault(m.UnkToken, "[UNK]"), orDefault(m.Prefix, "##"), chars)
 		return w, v, err
 	case "WordLevel":
-		w, err := model.NewWordLevel(v, or(m.UnkToken, "<unk>"))
+		w, err := model.NewWordLevel(v, orDefault(m.UnkToken, "<unk>"))
 		return w, v, err
 	}
 	return nil, nil, fmt.Errorf("model.type %q is not supported; allowed are BPE, Unigram, WordPiece and WordLevel", m.Type)
 }
 
-func or(s *string, otherwise string) string {
+func orDefault(s *string, otherwise string) string {
 	if s == nil {
 		return otherwise
 	}
@@ -135,7 +135,7 @@ func (m *modelFile) texts(raw bool) (*model.Vocab, error) {
 		return nil, fmt.Errorf("model.vocab: %w", err)
 	}
 	for first := true; ; first = false {
-		more, err := l.more('}', first)
+		more, err := l.hasElement('}', first)
 		if err == nil && !more {
 			break
 		}
@@ -197,8 +197,8 @@ func (m *modelFile) rules() int {
 // bpe reads the merges, written as "a b" or [a, b].
 func (m *modelFile) bpe(v *model.Vocab, raw bool) (*model.BPE, error) {
 	b, err := model.NewBPE(model.BPEConfig{
-		Vocab: v, Bytes: raw, IgnoreMerges: m.IgnoreMerges, ByteFallback: m.ByteFallback, Unk: or(m.UnkToken, ""), FuseUnk: m.FuseUnk,
-		Prefix: or(m.Prefix, ""), Suffix: or(m.Suffix, ""), Merges: m.rules(),
+		Vocab: v, Bytes: raw, IgnoreMerges: m.IgnoreMerges, ByteFallback: m.ByteFallback, Unk: orDefault(m.UnkToken, ""), FuseUnk: m.FuseUnk,
+		Prefix: orDefault(m.Prefix, ""), Suffix: orDefault(m.Suffix, ""), Merges: m.rules(),
 	})
 	if err != nil || m.merges == nil {
 		return b, err

@@ -44,7 +44,7 @@ var normalizers = map[string]func(p *normalizerPart, bert *BertFlags) (normalize
 	"Nmt":          fixed(normalizer.Func(normalizer.Nmt)),
 	"ByteLevel":    fixed(normalizer.Func(normalizer.ByteLevel)),
 	"Strip": func(p *normalizerPart, _ *BertFlags) (normalizer.Normalizer, error) {
-		return normalizer.Strip{Left: yes(p.Left), Right: yes(p.Right)}, nil
+		return normalizer.Strip{Left: isOn(p.Left), Right: isOn(p.Right)}, nil
 	},
 	"Prepend": func(p *normalizerPart, _ *BertFlags) (normalizer.Normalizer, error) {
 		return normalizer.Prepend(p.Prepend), nil
@@ -60,7 +60,7 @@ var normalizers = map[string]func(p *normalizerPart, bert *BertFlags) (normalize
 		return normalizer.NewCharsmap(raw)
 	},
 	"BertNormalizer": func(p *normalizerPart, bert *BertFlags) (normalizer.Normalizer, error) {
-		n := normalizer.Bert{CleanText: yes(p.CleanText), ChineseChars: yes(p.Chinese), Lowercase: yes(p.Lowercase)}
+		n := normalizer.Bert{CleanText: isOn(p.CleanText), ChineseChars: isOn(p.Chinese), Lowercase: isOn(p.Lowercase)}
 		accents := p.Accents
 		if bert != nil {
 			override(&n.Lowercase, bert.Lowercase)
@@ -86,8 +86,8 @@ func fixed(n normalizer.Normalizer) func(*normalizerPart, *BertFlags) (normalize
 	return func(*normalizerPart, *BertFlags) (normalizer.Normalizer, error) { return n, nil }
 }
 
-// yes returns the value of a flag that is on by default.
-func yes(b *bool) bool { return b == nil || *b }
+// isOn returns the value of a flag that is on by default.
+func isOn(b *bool) bool { return b == nil || *b }
 
 func override(b *bool, by *bool) {
 	if by != nil {
@@ -114,7 +114,7 @@ const maxNested = 20
 
 // newNormalizer returns the normaliser of a section; nil for null.
 func newNormalizer(raw json.RawMessage, where string, bert *BertFlags, depth int) (normalizer.Normalizer, error) {
-	if null(raw) {
+	if isNull(raw) {
 		return nil, nil
 	}
 	var p normalizerPart
@@ -148,7 +148,7 @@ func newNormalizer(raw json.RawMessage, where string, bert *BertFlags, depth int
 	return n, nil
 }
 
-func null(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
+func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // unknown returns the error for a part whose type is not in the table.
 func unknown[V any](where, found string, table map[string]V) error {

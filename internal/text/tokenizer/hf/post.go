@@ -62,7 +62,7 @@ func template(p *postPart, w *Wrap) error {
 
 // read adds the tokens of a post_processor section.
 func (w *Wrap) read(raw json.RawMessage, where string, depth int) error {
-	if null(raw) {
+	if isNull(raw) {
 		return nil
 	}
 	var p postPart

@@ -40,12 +40,12 @@ type stages struct {
 var pretokenizers = map[string]func(s *stages, p *pretokenizerPart) error{
 	"BertPreTokenizer": func(s *stages, _ *pretokenizerPart) error { return s.add(pretoken.Bert{}) },
 	"ByteLevel": func(s *stages, p *pretokenizerPart) error {
-		prefix := yes(p.AddPrefixSpace)
+		prefix := isOn(p.AddPrefixSpace)
 		override(&prefix, s.prefixSpace)
 		if prefix {
 			s.list = append(s.list, pretoken.PrefixSpace{})
 		}
-		if yes(p.UseRegex) {
+		if isOn(p.UseRegex) {
 			s.list = append(s.list, pretoken.Isolated(scanner.GPT2))
 		}
 		s.bytes, s.bytesAt = true, len(s.list)
@@ -117,13 +117,13 @@ func (p pattern) scanner() (pretoken.Scanner, error) {
 }
 
 func newMetaspace(s *stages, p *pretokenizerPart) error {
-	m := pretoken.Metaspace{Mark: p.Replacement, Scheme: pretoken.Always, Cut: yes(p.Split)}
+	m := pretoken.Metaspace{Mark: p.Replacement, Scheme: pretoken.Always, Cut: isOn(p.Split)}
 	if m.Mark == "" {
 		m.Mark = "▁"
 	}
 	if p.PrependScheme != nil {
 		m.Scheme = pretoken.Scheme(*p.PrependScheme)
-	} else if !yes(p.AddPrefixSpace) {
+	} else if !isOn(p.AddPrefixSpace) {
 		m.Scheme = pretoken.Never
 	}
 	switch m.Scheme {
@@ -144,7 +144,7 @@ func newMetaspace(s *stages, p *pretokenizerPart) error {
 
 // read adds the stages of a section.
 func (s *stages) read(raw json.RawMessage, where string, depth int) error {
-	if null(raw) {
+	if isNull(raw) {
 		return nil
 	}
 	var p pretokenizerPart

@@ -26,7 +26,7 @@ type BPE struct {
 	prefix       string    // prefix of symbols that are not the first of a piece
 	suffix       string    // suffix of the last symbol of a piece
 	words        bool      // pieces are split at word starts that no rule crosses
-	glue         [256]bool // bytes before a word start that some rule crosses
+	crossedBytes [256]bool // bytes before a word start that some rule crosses
 }
 
 // BPEConfig holds a file's settings of a BPE model.
@@ -76,7 +76,7 @@ func (m *BPE) Append(dst []int32, piece string, s *Scratch) []int32 {
 		if k < 0 {
 			break
 		}
-		if i += k; !strings.HasSuffix(piece[begin:i], space) && !m.glue[piece[i-1]] {
+		if i += k; !strings.HasSuffix(piece[begin:i], space) && !m.crossedBytes[piece[i-1]] {
 			dst = m.word(dst, piece[begin:i], s)
 			begin = i
 		}

@@ -41,13 +41,13 @@ type Scratch struct {
 	segs []span
 }
 
-// keep is the length above which the buffers of a Scratch are released after use.
-const keep = 1 << 16
+// maxKeptBuffers is the length above which the buffers of a Scratch are released after use.
+const maxKeptBuffers = 1 << 16
 
 // begin empties the buffers of symbols. For a long piece it reserves room, because repeated appending would copy them often.
 func (s *Scratch) begin(piece string) {
 	s.ids, s.start = s.ids[:0], s.start[:0]
-	if len(piece) > keep {
+	if len(piece) > maxKeptBuffers {
 		n := utf8.RuneCountInString(piece)
 		s.ids, s.start = slices.Grow(s.ids, n), slices.Grow(s.start, n+1)
 	}
@@ -55,7 +55,7 @@ func (s *Scratch) begin(piece string) {
 
 // Trim releases buffers that a huge piece has enlarged, so that a pool of scratches stays small.
 func (s *Scratch) Trim() {
-	if s.Budget = nil; cap(s.ids) > keep || cap(s.path) > keep {
+	if s.Budget = nil; cap(s.ids) > maxKeptBuffers || cap(s.path) > maxKeptBuffers {
 		*s = Scratch{}
 	}
 }

@@ -21,13 +21,13 @@ const perBatch = 4096
 
 // ruleBatch holds consecutive rules: their texts, then their tokens.
 type ruleBatch struct {
-	ranks []uint32
-	text  []byte   // left and right text of each rule, concatenated
-	ends  []uint32 // end of each
-	rules []rule
-	glue  []byte // last bytes before the word starts that rules cross
-	err   error  // error of the first invalid rule
-	ready chan struct{}
+	ranks        []uint32
+	text         []byte   // left and right text of each rule, concatenated
+	ends         []uint32 // end of each
+	rules        []rule
+	crossedBytes []byte // last bytes before the word starts that rules cross
+	err          error  // error of the first invalid rule
+	ready        chan struct{}
 }
 
 type rule struct{ left, right, merged int32 }
@@ -91,8 +91,8 @@ func (r *Rules) insert() (err error) {
 		if err != nil {
 			continue
 		}
-		for _, c := range b.glue {
-			r.m.glue[c] = true
+		for _, c := range b.crossedBytes {
+			r.m.crossedBytes[c] = true
 		}
 		for i, x := range b.rules {
 			r.m.pairs.put(x.left, x.right, b.ranks[i], x.merged)
@@ -109,7 +109,7 @@ func (r *Rules) insert() (err error) {
 // resolve looks up the tokens of a batch.
 func (m *BPE) resolve(b *ruleBatch) {
 	defer close(b.ready)
-	b.glue = b.glue[:0]
+	b.crossedBytes = b.crossedBytes[:0]
 	var buf []byte
 	last, begin := None, uint32(0)
 	for i := 0; i < len(b.ends); i += 2 {
@@ -120,7 +120,7 @@ func (m *BPE) resolve(b *ruleBatch) {
 			buf = append(append(buf[:0], left...), strings.TrimPrefix(string(right), m.prefix)...)
 			joined = buf
 		}
-		x := rule{left: m.symbol(left), right: m.symbol(right), merged: m.near(joined, last)}
+		x := rule{left: m.symbol(left), right: m.symbol(right), merged: m.idNear(joined, last)}
 		last = x.merged
 		for _, y := range []struct {
 			id   int32
@@ -133,7 +133,7 @@ func (m *BPE) resolve(b *ruleBatch) {
 		}
 		b.rules = append(b.rules, x)
 		if len(left) > 0 && strings.HasPrefix(string(right), space) && !strings.HasSuffix(string(left), space) {
-			b.glue = append(b.glue, left[len(left)-1])
+			b.crossedBytes = append(b.crossedBytes, left[len(left)-1])
 		}
 	}
 }
@@ -146,8 +146,8 @@ func (m *BPE) symbol(text []byte) int32 {
 	return m.vocab.id(text, 0)
 }
 
-// near looks up a token that is probably last or its neighbour. Rules are in the order of their results, so these texts are in the CPU cache.
-func (m *BPE) near(text []byte, last int32) int32 {
+// idNear looks up a token that is probably last or its neighbour. Rules are in the order of their results, so these texts are in the CPU cache.
+func (m *BPE) idNear(text []byte, last int32) int32 {
 	for _, id := range [...]int32{last, last + 1} {
 		if t := m.vocab.Text(id); t != nil && string(t) == string(text) {
 			return id

@@ -60,10 +60,10 @@ func (v *Vocab) Add(text []byte, id int32) { v.add(text, id, 0) }
 
 // AddForeign maps a text in another encoding than the others: Foreign finds it, ID does not. So a vocabulary of bytes can contain tokens that no
 // bytes of a text ever produce.
-func (v *Vocab) AddForeign(text []byte, id int32) { v.add(text, id, foreign) }
+func (v *Vocab) AddForeign(text []byte, id int32) { v.add(text, id, foreignSalt) }
 
-// foreign is the salt that separates the hashes of foreign texts from those of other texts.
-const foreign = 0x9E3779B9
+// foreignSalt is the salt that separates the hashes of foreign texts from those of other texts.
+const foreignSalt = 0x9E3779B9
 
 func (v *Vocab) add(text []byte, id int32, salt uint64) {
 	if 3*v.Len() >= 2*len(v.table) {
@@ -120,12 +120,12 @@ func (v *Vocab) ID(text string) int32 {
 }
 
 // Foreign returns the id of a text added by AddForeign; None if there is none.
-func (v *Vocab) Foreign(text string) int32 { return v.id([]byte(text), foreign) }
+func (v *Vocab) Foreign(text string) int32 { return v.id([]byte(text), foreignSalt) }
 
 // IsForeign reports whether the text of an id was added by AddForeign.
 func (v *Vocab) IsForeign(id int32) bool {
 	t := v.Text(id)
-	return t != nil && v.id(t, foreign) == id
+	return t != nil && v.id(t, foreignSalt) == id
 }
 
 // id is ID for a slice of bytes and a salt.

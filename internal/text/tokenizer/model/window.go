@@ -32,11 +32,11 @@ func mergeWindows[P pairer](p P, s *Scratch, piece string, size int) {
 	for begin := 0; begin < len(w.ids) && s.Budget.Step(window) == nil; {
 		end := min(begin+size, len(w.ids))
 		w.merge(&w.work, begin, end)
-		if w.fits(begin) {
-			begin = w.keep(begin, end, size/8)
+		if w.joinsLast(begin) {
+			begin = w.accept(begin, end, size/8)
 			continue
 		}
-		begin = w.back(begin - size/2)
+		begin = w.dropFrom(begin - size/2)
 		size *= 2
 	}
 	s.ids = append(s.ids[:0], w.out...)
@@ -49,8 +49,8 @@ func (w *windows[P]) merge(s *Scratch, begin, end int) {
 	mergeHeap(w.p, s, w.piece)
 }
 
-// fits reports whether the last token found and the first one of the window that starts at a symbol are neighbours in the result.
-func (w *windows[P]) fits(begin int) bool {
+// joinsLast reports whether the last token found and the first one of the window that starts at a symbol are neighbours in the result.
+func (w *windows[P]) joinsLast(begin int) bool {
 	if len(w.out) == 0 {
 		return true
 	}
@@ -67,8 +67,8 @@ func (w *windows[P]) length() int {
 	return int(w.work.symbols)
 }
 
-// keep accepts the tokens of a window except for the last ones, which later symbols might change. It returns the first remaining symbol.
-func (w *windows[P]) keep(begin, end, rest int) int {
+// accept accepts the tokens of a window except for the last ones, which later symbols might change. It returns the first remaining symbol.
+func (w *windows[P]) accept(begin, end, rest int) int {
 	n := len(w.work.ids)
 	if end < len(w.ids) {
 		n = sort.Search(n, func(i int) bool { return int(w.work.prev[i]) >= end-begin-rest })
@@ -85,8 +85,8 @@ func (w *windows[P]) keep(begin, end, rest int) int {
 	return next
 }
 
-// back removes the tokens that start at a symbol or later, and the token before them. It returns the first remaining symbol.
-func (w *windows[P]) back(to int) int {
+// dropFrom removes the tokens that start at a symbol or later, and the token before them. It returns the first remaining symbol.
+func (w *windows[P]) dropFrom(to int) int {
 	n, _ := slices.BinarySearch(w.from, int32(max(to, 0)))
 	n = max(n-1, 0)
 	begin := int(w.from[n])

@@ -30,7 +30,7 @@ type Sequence []Normalizer
 // Normalize implements Normalizer.
 func (q Sequence) Normalize(b *budget.Budget, s string) string {
 	for _, n := range q {
-		if s = n.Normalize(b, s); b.Hold(int64(len(s))) != nil {
+		if s = n.Normalize(b, s); b.CountBytes(int64(len(s))) != nil {
 			return ""
 		}
 	}
@@ -56,7 +56,7 @@ func (r ReplaceText) Normalize(b *budget.Budget, s string) string {
 	if r.Old == "" {
 		return s
 	}
-	if more := len(r.New) - len(r.Old); more > 0 && b.Hold(int64(strings.Count(s, r.Old))*int64(more)) != nil {
+	if more := len(r.New) - len(r.Old); more > 0 && b.CountBytes(int64(strings.Count(s, r.Old))*int64(more)) != nil {
 		return ""
 	}
 	return strings.ReplaceAll(s, r.Old, r.New)
@@ -77,7 +77,7 @@ func (r ReplaceRegex) Normalize(left *budget.Budget, s string) string {
 		if !ok {
 			break
 		}
-		if left.Hold(int64(begin-from+len(r.New))) != nil {
+		if left.CountBytes(int64(begin-from+len(r.New))) != nil {
 			return ""
 		}
 		b.WriteString(s[from:begin])

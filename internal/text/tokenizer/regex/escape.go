@@ -150,7 +150,7 @@ func (p *parser) member(c *class) error {
 	if err != nil {
 		return err
 	}
-	r, single := lone(lo)
+	r, single := singleRune(lo)
 	if !single || !p.has("-") || strings.HasPrefix(p.src[p.pos+1:], "]") || p.pos+1 >= len(p.src) {
 		c.subs, c.ranges = appendMember(c.subs, c.ranges, lo)
 		return nil
@@ -160,7 +160,7 @@ func (p *parser) member(c *class) error {
 	if err != nil {
 		return err
 	}
-	r2, single := lone(hi)
+	r2, single := singleRune(hi)
 	if !single || r2 < r {
 		return p.fail("a range of a class must end in a character not below its first")
 	}
@@ -169,7 +169,7 @@ func (p *parser) member(c *class) error {
 }
 
 func appendMember(subs []*class, ranges []cc.Range, c *class) ([]*class, []cc.Range) {
-	if r, ok := lone(c); ok {
+	if r, ok := singleRune(c); ok {
 		return subs, append(ranges, cc.Range{Lo: r, Hi: r})
 	}
 	return append(subs, c), ranges
@@ -187,8 +187,8 @@ func (p *parser) single() (*class, error) {
 	return p.class()
 }
 
-// lone reports whether c is exactly one character.
-func lone(c *class) (rune, bool) {
+// singleRune reports whether c is exactly one character.
+func singleRune(c *class) (rune, bool) {
 	if c.neg || c.cats != 0 || len(c.subs) > 0 || len(c.and) > 0 || len(c.ranges) != 1 || c.ranges[0].Lo != c.ranges[0].Hi {
 		return 0, false
 	}

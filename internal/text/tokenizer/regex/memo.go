@@ -5,8 +5,8 @@ package regex
 // Its work grows at most with the square of the text length, while plain backtracking may double with every character. Ordinary patterns backtrack
 // too little to need it, so it starts late.
 type memo struct {
-	left int // number of backtracks before the run remembers
-	seen map[place]struct{}
+	untilActive int // number of backtracks before the run remembers
+	seen        map[place]struct{}
 }
 
 // place is the state that determines how a run continues.
@@ -22,30 +22,30 @@ const (
 	perCharacter = 8
 	// maxMarks is the number of loops that place distinguishes.
 	maxMarks = 64
-	// lookUp is the cost of a table lookup, in steps.
-	lookUp = 16
+	// lookupCost is the cost of a table lookup, in steps.
+	lookupCost = 16
 )
 
-// again reports whether a run has failed before from the place to which it backtracks.
-func (t *memo) again(m *machine, op iop, pc, pos int) bool {
+// failedBefore reports whether a run has failed before from the place to which it backtracks.
+func (t *memo) failedBefore(m *machine, op iop, pc, pos int) bool {
 	if t.seen == nil {
-		if t.left--; t.left >= 0 {
+		if t.untilActive--; t.untilActive >= 0 {
 			return false
 		}
 		t.seen = map[place]struct{}{}
 	}
-	return op != iSplit && !t.first(m, pc, pos) // a split checks this itself, because it is also reached without backtracking
+	return op != iSplit && !t.markSeen(m, pc, pos) // a split checks this itself, because it is also reached without backtracking
 }
 
-// first records a place and reports whether it is new.
-func (t *memo) first(m *machine, pc, pos int) bool {
+// markSeen records a place and reports whether it is new.
+func (t *memo) markSeen(m *machine, pc, pos int) bool {
 	at := place{pc: pc, pos: pos}
 	for i, mark := range m.marks {
 		if mark == pos {
 			at.entered |= 1 << i
 		}
 	}
-	m.steps += lookUp
+	m.steps += lookupCost
 	if _, ok := t.seen[at]; ok {
 		return false
 	}

@@ -84,9 +84,9 @@ func (re *Regexp) Match(b *budget.Budget, s string, at int) int {
 		m = &machine{after: memoAfter}
 	}
 	m.stack, m.budget = m.stack[:0], b
-	m.paid, m.due = m.steps, m.steps+stepsPaid
+	m.countedSteps, m.nextCount = m.steps, m.steps+stepsPerCount
 	end := m.run(re.prog, s, at)
-	if !m.pay() {
+	if !m.countSteps() {
 		end = -1
 	}
 	m.budget = nil
@@ -132,31 +132,31 @@ type machine struct {
 	after int // number of backtracks before a run remembers its failures
 	steps int // instructions executed so far
 	// budget limits the steps; nil = no limit.
-	budget *budget.Budget
-	paid   int // steps already counted in the budget
-	due    int // number of steps at which to count again
+	budget       *budget.Budget
+	countedSteps int // steps already counted in the budget
+	nextCount    int // number of steps at which to count again
 }
 
-// pay counts the steps so far in the budget; false = it is exceeded.
-func (m *machine) pay() bool {
-	n := m.steps - m.paid
-	m.paid, m.due = m.steps, m.steps+stepsPaid
+// countSteps counts the steps so far in the budget; false = it is exceeded.
+func (m *machine) countSteps() bool {
+	n := m.steps - m.countedSteps
+	m.countedSteps, m.nextCount = m.steps, m.steps+stepsPerCount
 	return m.budget.Step(int64(n)) == nil
 }
 
-// stepsPaid is the number of steps that are counted at once.
-const stepsPaid = 1 << 10
+// stepsPerCount is the number of steps that are counted at once.
+const stepsPerCount = 1 << 10
 
 // run executes prog at pos and returns the end of the match, -1 if there is none. It uses the stack above its length at entry.
 func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // a case for each instruction, and a call for each would cost
 	base := len(m.stack)
 	pc := 0
-	tried := memo{left: m.after}
+	tried := memo{untilActive: m.after}
 	if m.after < math.MaxInt {
-		tried.left += m.after / memoAfter * perCharacter * (len(s) - pos)
+		tried.untilActive += m.after / memoAfter * perCharacter * (len(s) - pos)
 	}
 	for {
-		if m.steps++; m.steps >= m.due && !m.pay() {
+		if m.steps++; m.steps >= m.nextCount && !m.countSteps() {
 			m.stack = m.stack[:base]
 			return -1
 		}
@@ -173,7 +173,7 @@ func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // 
 				pc++
 			}
 		case iSplit:
-			if ok = tried.seen == nil || tried.first(m, pc, pos); ok {
+			if ok = tried.seen == nil || tried.markSeen(m, pc, pos); ok {
 				m.stack = append(m.stack, state{pc: in.y, pos: pos})
 				pc = in.x
 			}
@@ -191,7 +191,7 @@ func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // 
 				ok = false
 			}
 		case iLook:
-			if ok = m.look(in, s, pos) != in.neg; ok {
+			if ok = m.lookAround(in, s, pos) != in.neg; ok {
 				pc++
 			}
 		case iAssert:
@@ -213,16 +213,16 @@ func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // 
 		if ok {
 			continue
 		}
-		for again := true; again; again = tried.again(m, prog[pc].op, pc, pos) {
-			if pc, pos, ok = m.back(prog, s, base); !ok {
+		for again := true; again; again = tried.failedBefore(m, prog[pc].op, pc, pos) {
+			if pc, pos, ok = m.backtrack(prog, s, base); !ok {
 				return -1
 			}
 		}
 	}
 }
 
-// back pops the last backtracking point.
-func (m *machine) back(prog []inst, s string, base int) (pc, pos int, ok bool) {
+// backtrack pops the last backtracking point.
+func (m *machine) backtrack(prog []inst, s string, base int) (pc, pos int, ok bool) {
 	for len(m.stack) > base {
 		top := &m.stack[len(m.stack)-1]
 		switch top.kind {
@@ -283,8 +283,8 @@ func (m *machine) repeat(in *inst, pc int, s string, pos int) (int, bool) {
 	return pos, true
 }
 
-// look executes a look-around at pos.
-func (m *machine) look(in *inst, s string, pos int) bool {
+// lookAround executes a look-around at pos.
+func (m *machine) lookAround(in *inst, s string, pos int) bool {
 	if !in.behind {
 		return m.run(in.sub, s, pos) >= 0
 	}

@@ -95,7 +95,7 @@ func (c *Client) CloseSession(id string) {
 // channel is a connection with the library's state for it.
 type channel struct {
 	*grpc.ClientConn
-	line  *transport.Line
+	conn  *transport.RPCConn
 	watch *frameWatch
 	key   string
 	since int64 // instant since which it is idle
@@ -103,11 +103,11 @@ type channel struct {
 
 func (k *channel) close() {
 	_ = k.ClientConn.Close() // fails only if it is already closed
-	_ = k.line.Close()       // never fails
+	_ = k.conn.Close()       // never fails
 }
 
 // ready reports whether a request can be sent over the connection at once.
-func (k *channel) ready() bool { return k.GetState() == connectivity.Ready && k.line.Alive() }
+func (k *channel) ready() bool { return k.GetState() == connectivity.Ready && k.conn.Alive() }
 
 // take returns an idle connection to a server; nil = none. With sticky connections it is that of the session.
 func (c *Client) take(key, session string) *channel {
@@ -154,7 +154,7 @@ func (c *Client) put(k *channel, r *transport.Request, reusable bool) {
 // connect makes a connection and waits for the server's settings.
 func (c *Client) connect(ctx context.Context, t *transport.Target, tr *record.Trace) (*channel, *record.Error) {
 	w := newWatch()
-	line, failure := c.wire.Line(ctx, t, tr, w)
+	line, failure := c.wire.RPCConn(ctx, t, tr, w)
 	if failure != nil {
 		return nil, failure
 	}
@@ -174,7 +174,7 @@ func (c *Client) connect(ctx context.Context, t *transport.Target, tr *record.Tr
 		_ = line.Close() // never fails
 		return nil, transport.Failure(transport.ErrConnect, 0, err.Error())
 	}
-	k := &channel{ClientConn: cc, line: line, watch: w, key: t.Key()}
+	k := &channel{ClientConn: cc, conn: line, watch: w, key: t.Key()}
 	cc.Connect()
 	for state := cc.GetState(); state != connectivity.Ready; state = cc.GetState() {
 		if state == connectivity.TransientFailure || state == connectivity.Shutdown || !cc.WaitForStateChange(ctx, state) {

@@ -122,7 +122,7 @@ func (x *Exchange) Send() {
 // launch starts the call and sends its first message. That completes a call with one message.
 func (x *Exchange) launch() {
 	x.channel.watch.begin()
-	x.channel.line.Quiet.Store(x.req.WarmUp)
+	x.channel.conn.Quiet.Store(x.req.WarmUp)
 	x.call, x.end = x.bounded()
 	ctx := metadata.AppendToOutgoingContext(x.call, x.metadata...)
 	several := len(x.messages) != 1
@@ -187,7 +187,7 @@ func (x *Exchange) Receive(rec *record.Record, onMessage transport.OnMessage) {
 	}
 	<-sending
 	seen := x.channel.watch.now()
-	x.judge(err, &seen)
+	x.setOutcome(err, &seen)
 	x.fill(seen)
 	x.client.put(x.channel, x.req, seen.ended != 0 && !seen.reset && seen.sent != 0 && x.rec.CancelledAt == 0 && x.channel.ready())
 }
@@ -230,7 +230,7 @@ func (x *Exchange) read(onMessage transport.OnMessage) error {
 			return nil
 		}
 		if failure == nil {
-			place = x.keep(text, streams, place)
+			place = x.storeMessage(text, streams, place)
 			if onMessage != nil {
 				if failure = onMessage(x.answer); failure != nil {
 					x.answer = x.answer[:len(x.answer)-1]
@@ -260,8 +260,8 @@ func (x *Exchange) tooLarge() bool {
 	return true
 }
 
-// keep stores a text as a message and stamps it with the read that brought its last byte. place is the index of that read, for the next message.
-func (x *Exchange) keep(text []byte, streams bool, place int) int {
+// storeMessage stores a text as a message and stamps it with the read that brought its last byte. place is the index of that read, for the next message.
+func (x *Exchange) storeMessage(text []byte, streams bool, place int) int {
 	m := record.Message{Body: true, Raw: text, ContentType: "application/json"}
 	if streams {
 		m = record.Message{Line: true, Raw: append([]byte("data: "), text...)}
@@ -269,7 +269,7 @@ func (x *Exchange) keep(text []byte, streams bool, place int) int {
 	a, place, ok := x.channel.watch.at(x.received, place)
 	if ok {
 		m.At, m.Clock = max(a.At, x.start), a.Clock
-		shared := !a.sole || a.end != x.received
+		shared := !a.endsRead || a.end != x.received
 		if shared {
 			x.trace.SharedReads++
 		}
@@ -284,8 +284,8 @@ func (x *Exchange) keep(text []byte, streams bool, place int) int {
 	return place
 }
 
-// judge determines why a call ended.
-func (x *Exchange) judge(err error, seen *timeline) {
+// setOutcome determines why a call ended.
+func (x *Exchange) setOutcome(err error, seen *timeline) {
 	x.channel.watch.mu.Lock()
 	cutAt := x.cutAt
 	x.channel.watch.mu.Unlock()
@@ -302,7 +302,7 @@ func (x *Exchange) judge(err error, seen *timeline) {
 		x.rec.CancelledAt = clock.Now()
 		x.rec.Cut = context.Cause(x.ctx).Error()
 	case x.late(err):
-		x.err, x.rec.Status = transport.TimedOut(x.client.opt.Timeout, doing(seen)), 0
+		x.err, x.rec.Status = transport.TimedOut(x.client.opt.Timeout, activity(seen)), 0
 	default:
 		s := status.Convert(err)
 		x.rec.Status = httpStatus(s.Code())
@@ -324,8 +324,8 @@ func (x *Exchange) late(err error) bool {
 	return bounded && status.Code(err) == codes.DeadlineExceeded && !time.Now().Before(end)
 }
 
-// doing describes what a call was doing when its time was over.
-func doing(seen *timeline) string {
+// activity describes what a call was doing when its time was over.
+func activity(seen *timeline) string {
 	switch {
 	case seen.sent == 0:
 		return "sending the request"
@@ -343,7 +343,7 @@ func (x *Exchange) fill(seen timeline) {
 	r.Start, r.Error = x.start, x.err
 	r.RequestHeaders, r.Payload, r.Messages = metadataOf(x.req.Headers), x.req.Body, x.answer
 	if x.channel != nil {
-		x.channel.line.Tell(&t)
+		x.channel.conn.FillTrace(&t)
 		x.headers()
 	}
 	t.SendStart, t.SendEnd, t.HeadersSent = seen.began, seen.sent, seen.sent

@@ -42,7 +42,7 @@ type timeline struct {
 type arrival struct {
 	end int // offset behind the bytes, within all of the answer
 	transport.Arrival
-	sole bool // nothing followed the bytes in the read
+	endsRead bool // nothing followed the bytes in the read
 }
 
 func newWatch() *frameWatch { return &frameWatch{out: frames{skip: len(http2.ClientPreface)}} }
@@ -61,7 +61,7 @@ func (w *frameWatch) now() timeline {
 	return w.timeline
 }
 
-// Writes implements transport.LineWatch.
+// Writes implements transport.RPCWatcher.
 func (w *frameWatch) Writes(b []byte, before int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,15 +83,15 @@ func (w *frameWatch) Writes(b []byte, before int64) {
 	}
 }
 
-// Wrote implements transport.LineWatch.
+// Wrote implements transport.RPCWatcher.
 func (w *frameWatch) Wrote(after int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.taken(after)
+	w.markWritten(after)
 }
 
-// taken records that the whole request was written at an instant, if its last byte was passed to the system. The caller holds w.mu.
-func (w *frameWatch) taken(at int64) {
+// markWritten records that the whole request was written at an instant, if its last byte was passed to the system. The caller holds w.mu.
+func (w *frameWatch) markWritten(at int64) {
 	if w.last != 0 && w.sent == 0 {
 		w.sent = max(at, w.last)
 		close(w.written)
@@ -103,7 +103,7 @@ func ends(f http2.FrameHeader) bool {
 	return (f.Type == http2.FrameHeaders || f.Type == http2.FrameData) && f.Flags&http2.FlagDataEndStream != 0
 }
 
-// Arrived implements transport.LineWatch.
+// Arrived implements transport.RPCWatcher.
 func (w *frameWatch) Arrived(b []byte, a transport.Arrival) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,7 +132,7 @@ func (w *frameWatch) Arrived(b []byte, a transport.Arrival) {
 	if !ours {
 		return
 	}
-	w.taken(a.At) // on a busy machine the reader may run before the writer has returned
+	w.markWritten(a.At) // on a busy machine the reader may run before the writer has returned
 	if w.data > before {
 		w.arrivals = append(w.arrivals, arrival{w.data, a, !behind && !a.Full && w.in.boundary()})
 	}

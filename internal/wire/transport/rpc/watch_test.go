@@ -65,7 +65,7 @@ func TestFramesCutAnywhere(t *testing.T) {
 			if early, late := 1000+c.at-a.At, a.At-1000-c.at; !ok || early > 0 || late >= int64(size) {
 				t.Errorf("pieces of %d: bytes up to %d at %d, want %d", size, c.end, a.At, 1000+c.at)
 			}
-			if a.sole && size > 1 && a.end == c.end && a.At-1000 != c.at {
+			if a.endsRead && size > 1 && a.end == c.end && a.At-1000 != c.at {
 				t.Errorf("pieces of %d: nothing is said to follow the bytes up to %d", size, c.end)
 			}
 		}

@@ -33,9 +33,9 @@ func (c choices) alone(s string, last bool) (letter string) {
 	return letter
 }
 
-// behind finds the letter after the last occurrence of the phrase that has one. skip returns the distance from the end of the phrase to the place of
+// letterAfter finds the letter after the last occurrence of the phrase that has one. skip returns the distance from the end of the phrase to the place of
 // the letter.
-func (c choices) behind(s, phrase string, skip func(rest string) int) (letter string) {
+func (c choices) letterAfter(s, phrase string, skip func(rest string) int) (letter string) {
 	for from := 0; ; {
 		i := strings.Index(s[from:], phrase)
 		if i < 0 {
@@ -50,7 +50,7 @@ func (c choices) behind(s, phrase string, skip func(rest string) int) (letter st
 
 // declared returns the letter of the last "answer is (X)" or "answer is X".
 func (c choices) declared(s string) string {
-	return c.behind(s, "answer is ", func(rest string) int {
+	return c.letterAfter(s, "answer is ", func(rest string) int {
 		if strings.HasPrefix(rest, "(") {
 			return 1
 		}
@@ -62,7 +62,7 @@ func (c choices) declared(s string) string {
 func (c choices) labelled(s string) string {
 	white := func(rest string) int { return len(rest) - len(strings.TrimLeftFunc(rest, pystring.Space)) }
 	both := strings.ReplaceAll(s, "Answer:", "answer:")
-	return c.behind(both, "answer:", white)
+	return c.letterAfter(both, "answer:", white)
 }
 
 // only returns the letter if a line consists of nothing else.
@@ -85,10 +85,10 @@ func first(steps []step, answer, gold string) Result {
 	want := pystring.Strip(gold)
 	for _, s := range steps {
 		if got := s.find(answer); got != "" {
-			return judged(got == want, s.guessed, got, want, s.how)
+			return resultOf(got == want, s.guessed, got, want, s.how)
 		}
 	}
-	return judged(false, true, "", want, "no letter found")
+	return resultOf(false, true, "", want, "no letter found")
 }
 
 // multipleChoice looks for one of A to D, as lighteval scores MMLU. It prefers the answer stated at the end of a chain of thought to guesses.

@@ -87,8 +87,8 @@ func testList(raw json.RawMessage) ([]test, error) {
 				return nil, fmt.Errorf("test %d has no %s", i, name)
 			}
 		}
-		in, ok1 := joined(item.Input)
-		out, ok2 := joined(item.Output)
+		in, ok1 := joinLines(item.Input)
+		out, ok2 := joinLines(item.Output)
 		if !ok1 || !ok2 {
 			return nil, fmt.Errorf("test %d: input and output must be text", i)
 		}
@@ -97,8 +97,8 @@ func testList(raw json.RawMessage) ([]test, error) {
 	return tests, nil
 }
 
-// joined returns a text, or the joined lines of a list of texts.
-func joined(v any) (string, bool) {
+// joinLines returns a text, or the joined lines of a list of texts.
+func joinLines(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true

@@ -9,5 +9,5 @@ import (
 // exactMatch requires the answer to equal the gold text, ignoring white space at both ends.
 func exactMatch(_ context.Context, answer, gold string) Result {
 	got, want := pystring.Strip(answer), pystring.Strip(gold)
-	return judged(got != "" && got == want, got == "", got, want, "whole answer")
+	return resultOf(got != "" && got == want, got == "", got, want, "whole answer")
 }

@@ -108,8 +108,8 @@ func failed(gold, why string) Result {
 	return Result{Unparsed: true, Expected: pystring.Strip(gold), Explanation: why}
 }
 
-// judged returns the result of a comparison. how says where the answer was found.
-func judged(passed, unparsed bool, extracted, expected, how string) Result {
+// resultOf returns the result of a comparison. how says where the answer was found.
+func resultOf(passed, unparsed bool, extracted, expected, how string) Result {
 	r := Result{Passed: passed, Unparsed: unparsed, Extracted: extracted, Expected: expected}
 	verdict := "wrong"
 	if passed {

@@ -17,8 +17,8 @@ var (
 	plainNumber  = lazyregexp.New(`-?[0-9][0-9,]*(?:\.[0-9]+)?`)
 )
 
-// marked returns the number after the first #### that is followed by one, without commas. (The normaliser of lighteval's GSM8K.)
-func marked(s string) string {
+// markedAnswer returns the number after the first #### that is followed by one, without commas. (The normaliser of lighteval's GSM8K.)
+func markedAnswer(s string) string {
 	if m := markedNumber.FindStringSubmatch(s); m != nil {
 		return strings.ReplaceAll(m[1], ",", "")
 	}
@@ -27,8 +27,8 @@ func marked(s string) string {
 
 // gsm8k compares the number after #### with that of the solution. An answer without the mark counts with its last number.
 func gsm8k(_ context.Context, answer, gold string) Result {
-	answer, want := pystring.Strip(answer), marked(pystring.Strip(gold))
-	got, how, guessed := marked(answer), "behind ####", false
+	answer, want := pystring.Strip(answer), markedAnswer(pystring.Strip(gold))
+	got, how, guessed := markedAnswer(answer), "behind ####", false
 	if got == noNumber {
 		how, guessed = "the last number", true
 		if all := plainNumber.FindAllStringIndex(answer, -1); all != nil {
@@ -41,7 +41,7 @@ func gsm8k(_ context.Context, answer, gold string) Result {
 			how = "no number found"
 		}
 	}
-	return judged(got != noNumber && want != noNumber && sameNumber(got, want), guessed, got, want, how)
+	return resultOf(got != noNumber && want != noNumber && sameNumber(got, want), guessed, got, want, how)
 }
 
 // sameNumber compares numbers with a tolerance of one millionth, anything else as text.

@@ -55,13 +55,13 @@ func extractive(answer, gold string, goldPatterns []pattern) Result {
 	}
 	expected := pystring.Strip(gold)
 	if got.value == nil && got.text == "" {
-		return judged(false, true, "", expected, "no answer found")
+		return resultOf(false, true, "", expected, "no answer found")
 	}
 	same := got.value != nil && want.value != nil && mathtext.Equal(want.value, got.value, decimals)
 	if text := pystring.Strip(got.text); !same {
 		same = text != "" && text == pystring.Strip(want.text)
 	}
-	return judged(same, false, got.text, expected, "the last match of the most specific pattern")
+	return resultOf(same, false, got.text, expected, "the last match of the most specific pattern")
 }
 
 // letterPatterns returns patterns that find the letter of a choice after the word "answer", or at the start of the text or of a line.
@@ -96,7 +96,7 @@ func lightevalGPQA(_ context.Context, answer, gold string) Result {
 	case err != nil:
 		return failed(gold, err.Error())
 	case !got.any:
-		return judged(false, true, "", want, "no answer found")
+		return resultOf(false, true, "", want, "no answer found")
 	}
-	return judged(got.text == want, false, got.text, want, "the last letter found by the most specific pattern")
+	return resultOf(got.text == want, false, got.text, want, "the last letter found by the most specific pattern")
 }

@@ -18,7 +18,7 @@ func mathematics(_ context.Context, answer, gold string) Result {
 	if a == "" || b == "" { // only units or a month: compare the original texts
 		a, b = pystring.Strip(got), pystring.Strip(gold)
 	}
-	return judged(a != "" && b != "" && sameMath(a, b, 0), guessed, got, pystring.Strip(gold), how)
+	return resultOf(a != "" && b != "" && sameMath(a, b, 0), guessed, got, pystring.Strip(gold), how)
 }
 
 // mathAnswer finds the part of an answer that counts.

@@ -40,7 +40,7 @@ func (p *latex) atom() (*Node, error) {
 	case `\emptyset`:
 		return &Node{Kind: Named, Name: "empty"}, nil
 	case `\boxed`, `\phantom`:
-		if err := p.want("{"); err != nil {
+		if err := p.expect("{"); err != nil {
 			return nil, err
 		}
 		return p.braces()
@@ -48,7 +48,7 @@ func (p *latex) atom() (*Node, error) {
 		return p.environment()
 	}
 	if name, ok := symbolNames[t.kind]; ok {
-		return p.named(name)
+		return p.symbolRest(name)
 	}
 	return p.function(t)
 }
@@ -78,11 +78,11 @@ func (p *latex) letter(text string) (*Node, error) {
 	if name, ok := greekLetters[text]; ok {
 		text = name
 	}
-	return p.named(text)
+	return p.symbolRest(text)
 }
 
-// named parses the rest of a symbol: its subscript, and its arguments if they are plain, as in f(x) but not in a(b+c).
-func (p *latex) named(name string) (*Node, error) {
+// symbolRest parses the rest of a symbol: its subscript, and its arguments if they are plain, as in f(x) but not in a(b+c).
+func (p *latex) symbolRest(name string) (*Node, error) {
 	if name == circle && !p.is("_") {
 		return constant(circle), nil
 	}
@@ -215,7 +215,7 @@ func (p *latex) accented(t token) (*Node, error) {
 	default:
 		body = name + "{" + body + "}"
 	}
-	return p.named(body)
+	return p.symbolRest(body)
 }
 
 // bracket parses a group, an interval or a tuple after its opening bracket.
@@ -280,7 +280,7 @@ func (p *latex) braces() (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return collect(groups), p.want("}")
+	return collect(groups), p.expect("}")
 }
 
 // set parses the content between \{ and \}.
@@ -296,7 +296,7 @@ func (p *latex) set() (*Node, error) {
 	for _, g := range groups {
 		set.Args = append(set.Args, g...)
 	}
-	return set, p.want(`\}`)
+	return set, p.expect(`\}`)
 }
 
 // absolute parses the content between bars.
@@ -310,7 +310,7 @@ func (p *latex) absolute() (*Node, error) {
 	if n.Kind == Matrix || !n.scalar() {
 		return nil, errSyntax
 	}
-	return fn("abs", n), p.want("|")
+	return fn("abs", n), p.expect("|")
 }
 
 // closed parses the argument of a function that is written as a pair of brackets.
@@ -319,7 +319,7 @@ func (p *latex) closed(name, closing string) (*Node, error) {
 	if err != nil || !n.scalar() {
 		return nil, failure(err)
 	}
-	return fn(name, n), p.want(closing)
+	return fn(name, n), p.expect(closing)
 }
 
 // greekLetters maps Greek letters to their names.

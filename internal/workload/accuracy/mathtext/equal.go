@@ -128,8 +128,8 @@ func spells(word, letters *Node) bool {
 	return strings.EqualFold(word.Name, text.String())
 }
 
-// mirrored is the sign of a relation when its sides are swapped.
-var mirrored = map[string]string{"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+// mirroredSigns is the sign of a relation when its sides are swapped.
+var mirroredSigns = map[string]string{"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 // sameRelation reports whether two relations are the same up to the order of their sides and terms.
 func sameRelation(a, b *Node, decimals int) bool {
@@ -142,7 +142,7 @@ func sameRelation(a, b *Node, decimals int) bool {
 	}
 	left := minus(a.Args[0], a.Args[1])
 	return a.Name == b.Name && sameValue(left, minus(b.Args[0], b.Args[1])) ||
-		a.Name == mirrored[b.Name] && sameValue(left, minus(b.Args[1], b.Args[0]))
+		a.Name == mirroredSigns[b.Name] && sameValue(left, minus(b.Args[1], b.Args[0]))
 }
 
 // matched reports whether each element of one list has its own partner in the other.

@@ -67,7 +67,7 @@ func (p *latex) fraction() (*Node, error) {
 		}
 		return &Node{Kind: Opaque, Name: `\frac` + text}, nil
 	}
-	return over(above, below), nil
+	return quotient(above, below), nil
 }
 
 // root parses \sqrt with or without a degree.
@@ -76,7 +76,7 @@ func (p *latex) root() (*Node, error) {
 	if p.take("[") {
 		var err error
 		if degree, err = p.sum(); err == nil {
-			err = p.want("]")
+			err = p.expect("]")
 		}
 		if err != nil {
 			return nil, err
@@ -86,12 +86,12 @@ func (p *latex) root() (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pow(n, over(integer(1), degree)), nil
+	return pow(n, quotient(integer(1), degree)), nil
 }
 
 // operator parses \operatorname{name} and its argument.
 func (p *latex) operator() (*Node, error) {
-	if err := p.want("{"); err != nil {
+	if err := p.expect("{"); err != nil {
 		return nil, err
 	}
 	name := ""
@@ -166,7 +166,7 @@ func (p *latex) arguments(name string) ([]*Node, error) {
 	p.at++
 	groups, err := p.list()
 	if err == nil {
-		err = p.want(")")
+		err = p.expect(")")
 	}
 	if err != nil {
 		return nil, err
@@ -228,5 +228,5 @@ func (p *latex) bound() (*Node, error) {
 		}
 		n = &Node{Kind: Opaque, Name: "to", Args: []*Node{n, to}}
 	}
-	return n, p.want("}")
+	return n, p.expect("}")
 }

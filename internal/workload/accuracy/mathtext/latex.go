@@ -61,7 +61,7 @@ func (p *latex) take(kind string) bool {
 	return false
 }
 
-func (p *latex) want(kind string) error {
+func (p *latex) expect(kind string) error {
 	if !p.take(kind) {
 		return errSyntax
 	}
@@ -295,7 +295,7 @@ func (p *latex) product(functions bool) (*Node, error) {
 		case sign == "*":
 			left = mul(left, right)
 		case sign == "/" || sign == ":":
-			left = over(left, right)
+			left = quotient(left, right)
 		default:
 			left = fn("mod", left, right)
 		}

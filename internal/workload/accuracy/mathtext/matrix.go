@@ -35,7 +35,7 @@ func (p *latex) environment() (*Node, error) {
 		}
 		break
 	}
-	if err := p.want(`\end`); err != nil {
+	if err := p.expect(`\end`); err != nil {
 		return nil, err
 	}
 	if end, err := p.word(); err != nil || end != name {
@@ -49,7 +49,7 @@ func (p *latex) environment() (*Node, error) {
 
 // word parses the text in braces.
 func (p *latex) word() (string, error) {
-	if err := p.want("{"); err != nil {
+	if err := p.expect("{"); err != nil {
 		return "", err
 	}
 	var text strings.Builder

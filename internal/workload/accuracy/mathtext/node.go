@@ -89,8 +89,8 @@ func negative(n *Node) *Node {
 // minus returns a - b.
 func minus(a, b *Node) *Node { return add(a, negative(b)) }
 
-// over returns a / b.
-func over(a, b *Node) *Node {
+// quotient returns a / b.
+func quotient(a, b *Node) *Node {
 	if a.Kind == Num && b.Kind == Num && !a.Float && !b.Float && a.Rat.IsInt() && b.Rat.IsInt() {
 		if b.Rat.Sign() == 0 {
 			return constant(undefined)

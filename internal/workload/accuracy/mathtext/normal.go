@@ -72,8 +72,8 @@ func rewritePattern() string {
 	return strings.Join(list, "|")
 }
 
-// replaced replaces what a pattern matches. A search that takes too long changes nothing.
-func replaced(re *regexp2.Regexp, text string, by func(m regexp2.Match) string) string {
+// replaceMatches replaces what a pattern matches. A search that takes too long changes nothing.
+func replaceMatches(re *regexp2.Regexp, text string, by func(m regexp2.Match) string) string {
 	out, err := re.ReplaceFunc(text, by, -1, -1)
 	if err != nil {
 		return text
@@ -95,8 +95,8 @@ func Normal(text string, norm Norm) string {
 	text = leftBracket.ReplaceAllString(text, "$1")
 	text = rightBracket.ReplaceAllString(text, "$1")
 	text = permutation.ReplaceAllString(text, `\frac{($1)!}{(($1)-($2))!}`)
-	text = replaced(removed(), text, always(""))
-	text = replaced(rewritten(), text, func(m regexp2.Match) string {
+	text = replaceMatches(removed(), text, always(""))
+	text = replaceMatches(rewritten(), text, func(m regexp2.Match) string {
 		for _, r := range rewrites {
 			if g := m.GroupByName(r.name); g != nil && len(g.Captures) > 0 {
 				return r.by
@@ -106,7 +106,7 @@ func Normal(text string, norm Norm) string {
 	})
 	text = strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 	if !strings.Contains(text, "matrix") {
-		text = replaced(twoSlashes(), text, always(`\`))
+		text = replaceMatches(twoSlashes(), text, always(`\`))
 	}
 	if norm.Answer {
 		text = answerPart(text)
@@ -136,11 +136,11 @@ func answerPart(text string) string {
 	if text == "0.5" {
 		text = `\frac{1}{2}`
 	}
-	return mended(text)
+	return repairOperators(text)
 }
 
-// mends lists the repairs for operators without braces.
-var mends = []struct {
+// operatorRepairs lists the repairs for operators without braces.
+var operatorRepairs = []struct {
 	re *lazyregexp.Regexp
 	by string
 }{
@@ -153,8 +153,8 @@ var mends = []struct {
 	{lazyregexp.New(`\\sqrt\s?(\d)`), `\sqrt{$1}`},
 }
 
-func mended(text string) string {
-	for _, m := range mends {
+func repairOperators(text string) string {
+	for _, m := range operatorRepairs {
 		text = m.re.ReplaceAllString(text, m.by)
 	}
 	text = strings.ReplaceAll(text, " sqrt", `\sqrt`)

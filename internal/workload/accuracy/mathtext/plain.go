@@ -172,9 +172,9 @@ func (p *plain) product() (*Node, error) {
 		case "*":
 			left = mul(left, right)
 		case "/":
-			left = over(left, right)
+			left = quotient(left, right)
 		case "//":
-			left = fn("floor", over(left, right))
+			left = fn("floor", quotient(left, right))
 		default:
 			left = fn("mod", left, right)
 		}

@@ -40,7 +40,7 @@ func (n *Node) segments() []segment {
 		from, ok1 := n.Args[0].realValue()
 		to, ok2 := n.Args[1].realValue()
 		if ok1 && ok2 {
-			return joined([]segment{{from, to, n.Name[0] == '(', n.Name[1] == ')'}})
+			return mergeIntervals([]segment{{from, to, n.Name[0] == '(', n.Name[1] == ')'}})
 		}
 	case Set:
 		out := []segment{}
@@ -51,7 +51,7 @@ func (n *Node) segments() []segment {
 			}
 			out = append(out, segment{from: v, to: v})
 		}
-		return joined(out)
+		return mergeIntervals(out)
 	case SetOp:
 		a, b := n.Args[0].segments(), n.Args[1].segments()
 		if a == nil || b == nil {
@@ -59,7 +59,7 @@ func (n *Node) segments() []segment {
 		}
 		switch n.Name {
 		case "union":
-			return joined(slices.Concat(a, b))
+			return mergeIntervals(slices.Concat(a, b))
 		case "intersection":
 			return common(a, b)
 		default:
@@ -69,8 +69,8 @@ func (n *Node) segments() []segment {
 	return nil
 }
 
-// joined sorts intervals and merges those that touch.
-func joined(list []segment) []segment {
+// mergeIntervals sorts intervals and merges those that touch.
+func mergeIntervals(list []segment) []segment {
 	list = slices.DeleteFunc(slices.Clone(list), segment.empty)
 	sorting.Sort(list, func(a, b segment) int {
 		switch {
@@ -115,7 +115,7 @@ func common(a, b []segment) []segment {
 			out = append(out, s)
 		}
 	}
-	return joined(out)
+	return mergeIntervals(out)
 }
 
 // outside returns the complement in the real line.
@@ -126,7 +126,7 @@ func outside(list []segment) []segment {
 		rest = append(rest, segment{from, s.from, open, !s.fromOpen || math.IsInf(s.from, 0)})
 		from, open = s.to, !s.toOpen
 	}
-	return joined(append(rest, segment{from, math.Inf(1), open, true}))
+	return mergeIntervals(append(rest, segment{from, math.Inf(1), open, true}))
 }
 
 // solutions returns the set of numbers that satisfy an inequality between a symbol and a number; nil = another kind of relation.
@@ -148,7 +148,7 @@ func (n *Node) solutions() *Node {
 	}
 	sign, left, right := n.Name, n.Args[0], n.Args[1]
 	if right.Kind == Sym {
-		sign, left, right = mirrored[sign], right, left
+		sign, left, right = mirroredSigns[sign], right, left
 	}
 	if _, ok := right.realValue(); left.Kind != Sym || !ok {
 		return nil

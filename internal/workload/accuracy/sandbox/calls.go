@@ -67,31 +67,31 @@ func load(offset uint32) unix.SockFilter {
 
 func loadArgument(i uint32) unix.SockFilter { return load(callArguments + 8*i) }
 
-// unless skips instructions if the comparison of the loaded value with k fails. The operation is BPF_JEQ, BPF_JGE or BPF_JSET.
-func unless(operation uint16, k uint32, skip uint8) unix.SockFilter {
+// skipUnless skips instructions if the comparison of the loaded value with k fails. The operation is BPF_JEQ, BPF_JGE or BPF_JSET.
+func skipUnless(operation uint16, k uint32, skip uint8) unix.SockFilter {
 	return unix.SockFilter{Code: unix.BPF_JMP | operation | unix.BPF_K, K: k, Jf: skip}
 }
 
 // filter returns the BPF program that decides about each system call.
 func filter() []unix.SockFilter {
 	f := []unix.SockFilter{
-		load(callArch), unless(unix.BPF_JEQ, nativeArch, 1), {Code: unix.BPF_JMP | unix.BPF_JA, K: 1}, kill, // another architecture's calls: i386, arm
-		load(callNumber), unless(unix.BPF_JGE, foreignCalls, 1), kill, // x32
+		load(callArch), skipUnless(unix.BPF_JEQ, nativeArch, 1), {Code: unix.BPF_JMP | unix.BPF_JA, K: 1}, kill, // another architecture's calls: i386, arm
+		load(callNumber), skipUnless(unix.BPF_JGE, foreignCalls, 1), kill, // x32
 	}
 	for _, call := range deniedCalls {
-		f = append(f, unless(unix.BPF_JEQ, call, 1), forbidden)
+		f = append(f, skipUnless(unix.BPF_JEQ, call, 1), forbidden)
 	}
-	f = append(f, unless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), missing) // its flags are in memory, out of the filter's reach; the C library falls back to clone
+	f = append(f, skipUnless(unix.BPF_JEQ, unix.SYS_CLONE3, 1), missing) // its flags are in memory, out of the filter's reach; the C library falls back to clone
 	for _, call := range knownCalls {
-		f = append(f, unless(unix.BPF_JEQ, call, 1), allow)
+		f = append(f, skipUnless(unix.BPF_JEQ, call, 1), allow)
 	}
-	f = append(f, unless(unix.BPF_JGE, firstUnifiedCall, 1), missing, unless(unix.BPF_JEQ, unix.SYS_SOCKET, 1), forbidden)
-	f = onCall(f, unix.SYS_CLONE, loadArgument(0), unless(unix.BPF_JSET, namespaceFlags, 1), forbidden)
+	f = append(f, skipUnless(unix.BPF_JGE, firstUnifiedCall, 1), missing, skipUnless(unix.BPF_JEQ, unix.SYS_SOCKET, 1), forbidden)
+	f = onCall(f, unix.SYS_CLONE, loadArgument(0), skipUnless(unix.BPF_JSET, namespaceFlags, 1), forbidden)
 	f = onCall(f, unix.SYS_MMAP, loadArgument(3), // if both flags are set
-		unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: sharedMemory}, unless(unix.BPF_JEQ, sharedMemory, 1), forbidden)
-	f = onCall(f, unix.SYS_IOCTL, loadArgument(1), unless(unix.BPF_JEQ, unix.TIOCSTI, 1), forbidden, unless(unix.BPF_JEQ, unix.TIOCLINUX, 1), forbidden)
+		unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: sharedMemory}, skipUnless(unix.BPF_JEQ, sharedMemory, 1), forbidden)
+	f = onCall(f, unix.SYS_IOCTL, loadArgument(1), skipUnless(unix.BPF_JEQ, unix.TIOCSTI, 1), forbidden, skipUnless(unix.BPF_JEQ, unix.TIOCLINUX, 1), forbidden)
 	f = onCall(f, unix.SYS_SOCKETPAIR, // a pair of stream sockets reaches no other socket
-		loadArgument(0), unless(unix.BPF_JEQ, unix.AF_UNIX, 3),
+		loadArgument(0), skipUnless(unix.BPF_JEQ, unix.AF_UNIX, 3),
 		loadArgument(1), unix.SockFilter{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: socketKind}, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SOCK_STREAM, Jt: 1},
 		forbidden)
 	return append(f, allow)
@@ -99,7 +99,7 @@ func filter() []unix.SockFilter {
 
 // onCall appends instructions that check the arguments of one call. The call is allowed unless they forbid it.
 func onCall(f []unix.SockFilter, call uint32, judge ...unix.SockFilter) []unix.SockFilter {
-	f = append(f, unless(unix.BPF_JEQ, call, uint8(len(judge)+1)))
+	f = append(f, skipUnless(unix.BPF_JEQ, call, uint8(len(judge)+1)))
 	return append(append(f, judge...), allow)
 }
 

@@ -42,7 +42,7 @@ func enterRoot(shares []share) error {
 		}
 	}
 	for _, s := range shares { // the interpreter may be in /tmp
-		if err := s.appear(); err != nil {
+		if err := s.mount(); err != nil {
 			return err
 		}
 	}
@@ -89,8 +89,8 @@ func mountMemory(dir, options string) error {
 	return nil
 }
 
-// appear makes a file, directory or link of the machine visible.
-func (s share) appear() error {
+// mount makes a file, directory or link of the machine visible.
+func (s share) mount() error {
 	if s.Source == "" {
 		return os.Symlink(s.Link, s.Target)
 	}
@@ -124,12 +124,12 @@ func makeTarget(path string, dir bool) error {
 
 func fillDevices() error {
 	for _, d := range devices {
-		if err := (share{Source: d, Target: d}).appear(); err != nil {
+		if err := (share{Source: d, Target: d}).mount(); err != nil {
 			return err
 		}
 	}
 	for _, l := range deviceLinks {
-		if err := l.appear(); err != nil {
+		if err := l.mount(); err != nil {
 			return err
 		}
 	}

@@ -125,13 +125,13 @@ func Run(ctx context.Context, job Job) (Result, error) {
 
 // limitedBuffer keeps only the first bytes that are written to it.
 type limitedBuffer struct {
-	text strings.Builder
-	over bool
+	text      strings.Builder
+	truncated bool
 }
 
 func (l *limitedBuffer) Write(p []byte) (int, error) {
 	if l.text.Len()+len(p) > mostOutput {
-		l.over = true
+		l.truncated = true
 		return 0, io.ErrShortWrite
 	}
 	return l.text.Write(p)
@@ -150,7 +150,7 @@ func (r runner) run(ctx context.Context, job Job) Result {
 		result.Fault = excess
 	case ctx.Err() != nil:
 		result.Fault = fmt.Sprintf("the program ran longer than %v", Time)
-	case out.over:
+	case out.truncated:
 		result.Fault = fmt.Sprintf("the program wrote more than %d MiB", mostOutput>>20)
 	case strings.HasPrefix(verdict, "ended"):
 		result.Ended, result.Returned, result.Fault = true, strings.TrimSpace(strings.TrimPrefix(verdict, "ended")), ""

@@ -230,7 +230,7 @@ func (g *Gold) value(name string, v any, p *Property, allowed []any) string {
 	if !ok {
 		return fmt.Sprintf("%s: %s has the type %s, expected %s", WrongType, name, kind(v), p.Type)
 	}
-	if right(v, wanted, kinds[nested], allowed, variable) {
+	if matchesAny(v, wanted, kinds[nested], allowed, variable) {
 		return ""
 	}
 	return fmt.Sprintf("%s: %s is %s, which is not an accepted value", WrongValue, name, show(v))
@@ -265,8 +265,8 @@ func typed(v any, wanted, nested string, allowed []any) (variable, ok bool) {
 	return false, false
 }
 
-// right reports whether a value is among the correct ones.
-func right(v any, wanted, nested string, allowed []any, variable bool) bool {
+// matchesAny reports whether a value is among the correct ones.
+func matchesAny(v any, wanted, nested string, allowed []any, variable bool) bool {
 	if !variable {
 		switch d := v.(type) {
 		case dict:
@@ -275,10 +275,10 @@ func right(v any, wanted, nested string, allowed []any, variable bool) bool {
 			if nested == "dict" {
 				return slices.ContainsFunc(allowed, func(a any) bool { return sameDicts(d, a) })
 			}
-			return in(loose(d), looseAll(allowed))
+			return in(stripIgnored(d), stripIgnoredAll(allowed))
 		case string:
 			if wanted == "str" {
-				return in(loose(d), looseAll(allowed))
+				return in(stripIgnored(d), stripIgnoredAll(allowed))
 			}
 		}
 	}
@@ -295,7 +295,7 @@ func sameDict(d dict, a any) bool {
 		key, _ := p.key.(string)
 		values, ok := possible.get(key)
 		list, _ := values.([]any)
-		if !ok || !in(loose(p.value), looseAll(list)) {
+		if !ok || !in(stripIgnored(p.value), stripIgnoredAll(list)) {
 			return false
 		}
 	}
@@ -326,8 +326,8 @@ func sameDicts(list []any, a any) bool {
 // unimportant removes the characters that are ignored in comparisons.
 var unimportant = strings.NewReplacer(" ", "", ",", "", ".", "", "/", "", "-", "", "_", "", "*", "", "^", "", "'", "\"")
 
-// loose returns a text, or a list of texts, without the characters that are ignored in comparisons.
-func loose(v any) any {
+// stripIgnored returns a text, or a list of texts, without the characters that are ignored in comparisons.
+func stripIgnored(v any) any {
 	switch v := v.(type) {
 	case string:
 		return strings.ToLower(unimportant.Replace(v))
@@ -335,7 +335,7 @@ func loose(v any) any {
 		out := make([]any, len(v))
 		for i := range v {
 			if out[i] = v[i]; kind(v[i]) == "str" {
-				out[i] = loose(v[i])
+				out[i] = stripIgnored(v[i])
 			}
 		}
 		return out
@@ -343,10 +343,10 @@ func loose(v any) any {
 	return v
 }
 
-func looseAll(list []any) []any {
+func stripIgnoredAll(list []any) []any {
 	out := make([]any, len(list))
 	for i := range list {
-		out[i] = loose(list[i])
+		out[i] = stripIgnored(list[i])
 	}
 	return out
 }

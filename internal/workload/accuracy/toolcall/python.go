@@ -272,11 +272,11 @@ func (p *parser) items(end byte, depth int) (items []any, comma bool) {
 func (p *parser) dict(depth int) any {
 	d := dict{}
 	for p.peek() != '}' {
-		key := settled(p.expression(depth + 1))
+		key := plainValue(p.expression(depth + 1))
 		if !p.next(":") {
 			p.fail("a colon is missing")
 		}
-		d = append(d, pair{key, settled(p.expression(depth + 1))})
+		d = append(d, pair{key, plainValue(p.expression(depth + 1))})
 		if p.peek() != '}' && !p.next(",") {
 			p.fail("a comma is missing")
 		}
@@ -285,9 +285,9 @@ func (p *parser) dict(depth int) any {
 	return d
 }
 
-// settled converts a value that may be, or contain, calls to a plain value. A call with named arguments becomes a dictionary of them; another call
+// plainValue converts a value that may be, or contain, calls to a plain value. A call with named arguments becomes a dictionary of them; another call
 // becomes its text.
-func settled(v any) any {
+func plainValue(v any) any {
 	switch v := v.(type) {
 	case *callNode:
 		if v.positional {
@@ -296,11 +296,11 @@ func settled(v any) any {
 		return dict{{v.call.Name, v.call.Args}}
 	case []any:
 		for i := range v {
-			v[i] = settled(v[i])
+			v[i] = plainValue(v[i])
 		}
 	case tuple:
 		for i := range v {
-			v[i] = settled(v[i])
+			v[i] = plainValue(v[i])
 		}
 	}
 	return v
@@ -405,7 +405,7 @@ func (p *parser) arguments(c *callNode, depth int) {
 				p.fail("the argument " + name + " twice")
 			}
 			c.positional = false
-			c.call.Args = append(c.call.Args, pair{name, settled(p.expression(depth + 1))})
+			c.call.Args = append(c.call.Args, pair{name, plainValue(p.expression(depth + 1))})
 		} else {
 			p.at = from
 			p.expression(depth + 1)

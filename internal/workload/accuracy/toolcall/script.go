@@ -161,7 +161,7 @@ var listForms = map[string][]*lazyregexp.Regexp{
 
 // added matches the elements of a list that is filled in braces after its creation.
 var (
-	adding = lazyregexp.New(`(?s)^new\s+ArrayList\s*<.*?>\s*\(\s*\)\s*\{\s*\{(.*)\}\s*\}$`)
+	mapPut = lazyregexp.New(`(?s)^new\s+ArrayList\s*<.*?>\s*\(\s*\)\s*\{\s*\{(.*)\}\s*\}$`)
 	added  = lazyregexp.New(`(?s)^add\((.*)\)$`)
 )
 
@@ -188,7 +188,7 @@ func listValue(language, text, nested string) any {
 			return out
 		}
 	}
-	if m := adding.FindStringSubmatch(text); m != nil && language == "java" {
+	if m := mapPut.FindStringSubmatch(text); m != nil && language == "java" {
 		for _, line := range strings.Split(m[1], ";") {
 			if a := added.FindStringSubmatch(strings.TrimSpace(line)); a != nil {
 				out = append(out, element(a[1]))
@@ -200,8 +200,8 @@ func listValue(language, text, nested string) any {
 }
 
 var (
-	javaMap = lazyregexp.New(`(?s)^new\s+HashMap\s*<.*?>\s*\(\s*\)\s*(?:\{\s*(?:\{(.*)\})?\s*\})?$`)
-	putting = lazyregexp.New(`(?s)^put\((.*)\)$`)
+	javaMap  = lazyregexp.New(`(?s)^new\s+HashMap\s*<.*?>\s*\(\s*\)\s*(?:\{\s*(?:\{(.*)\})?\s*\})?$`)
+	mapEntry = lazyregexp.New(`(?s)^put\((.*)\)$`)
 )
 
 func mapValue(language, text string) any {
@@ -213,7 +213,7 @@ func mapValue(language, text string) any {
 			return text
 		}
 		for _, line := range strings.Split(m[1], ";") {
-			put := putting.FindStringSubmatch(strings.TrimSpace(line))
+			put := mapEntry.FindStringSubmatch(strings.TrimSpace(line))
 			if put == nil {
 				continue
 			}

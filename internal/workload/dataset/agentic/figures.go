@@ -35,7 +35,7 @@ func FiguresOf(c *Config, sessions []Session) *Figures {
 		for k := range s.Turns {
 			t := &s.Turns[k]
 			blocks := blocksOf(t.Input, c.BlockSize)
-			lead := kept.take(s, blocks)
+			lead := kept.add(s, blocks)
 			prefix := float64(min(lead*c.BlockSize, t.Input))
 			latency := float64(t.New)/PrefillRate + float64(t.Output)/DecodeRate
 			seconds += latency
@@ -76,8 +76,8 @@ func newUnboundedCache(c *Config) *unboundedCache {
 	return &unboundedCache{size: [2]int{blocksOf(c.Cache.Layer1, c.BlockSize), blocksOf(c.Cache.Layer15, c.BlockSize)}, groups: map[int]int{}, own: map[int]int{}}
 }
 
-// take adds a prompt of n blocks to the cache and returns how many of its leading blocks were cached.
-func (k *unboundedCache) take(s *Session, n int) (lead int) {
+// add adds a prompt of n blocks to the cache and returns how many of its leading blocks were cached.
+func (k *unboundedCache) add(s *Session, n int) (lead int) {
 	part := [3]int{min(n, k.size[0])}
 	part[1] = min(n-part[0], k.size[1])
 	part[2] = n - part[0] - part[1]

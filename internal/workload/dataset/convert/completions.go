@@ -15,13 +15,13 @@ import (
 
 // completion is a row of baseten_trace (contract: datasets.md, section 5.10). A value that is missing is nil.
 type completion struct {
-	at      int64
-	prompt  string
-	in, out int64
-	took    any // int64
-	session any // string
-	hashes  []int64
-	block   any // int64
+	at       int64
+	prompt   string
+	in, out  int64
+	duration any // int64
+	session  any // string
+	hashes   []int64
+	block    any // int64
 }
 
 // completionColumns are the columns of a row, in the order of its fields.
@@ -36,18 +36,18 @@ var completionColumns = []parquet.Column{
 	{Name: "block_size", Optional: true},
 }
 
-// completions writes calls with one text each as a Parquet table. It writes a row group when its texts reach heldTexts, which limits the memory.
+// completions writes calls with one text each as a Parquet table. It writes a row group when its texts reach minGroupBytes, which limits the memory.
 type completions struct {
-	count func(string) int // counts the tokens of a prompt whose row does not state them
-	table *parquet.Writer
-	out   bytes.Buffer // output not yet returned
-	held  int          // bytes of text since the last row group
-	rows  int
-	least int // rows that ask for their length as the minimum
+	count      func(string) int // counts the tokens of a prompt whose row does not state them
+	table      *parquet.Writer
+	out        bytes.Buffer // output not yet returned
+	groupBytes int          // bytes of text since the last row group
+	rows       int
+	least      int // rows that ask for their length as the minimum
 }
 
-// heldTexts is the minimum size of the texts in a row group, in bytes.
-const heldTexts = 4 << 20
+// minGroupBytes is the minimum size of the texts in a row group, in bytes.
+const minGroupBytes = 4 << 20
 
 func newCompletions(format string, count func(string) int) *Target {
 	c := &completions{count: count}
@@ -71,11 +71,11 @@ func (c *completions) append(dst []byte, e custom.Entry) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := c.table.Append(row.at, row.prompt, row.in, row.out, row.took, row.session, row.hashes, row.block); err != nil {
+		if err := c.table.Append(row.at, row.prompt, row.in, row.out, row.duration, row.session, row.hashes, row.block); err != nil {
 			return nil, err
 		}
-		if c.held += len(row.prompt) + 8*len(row.hashes) + 64; c.held >= heldTexts {
-			c.held = 0
+		if c.groupBytes += len(row.prompt) + 8*len(row.hashes) + 64; c.groupBytes >= minGroupBytes {
+			c.groupBytes = 0
 			if err := c.table.Flush(); err != nil {
 				return nil, err
 			}
@@ -116,7 +116,7 @@ func (c *completions) completion(t *conversation.Turn, e custom.Entry) (row comp
 		row.session = e.Session
 	}
 	if e.Took > 0 {
-		row.took = int64(e.Took)
+		row.duration = int64(e.Took)
 	}
 	switch {
 	case e.Tokens > 0:

@@ -38,7 +38,7 @@ func foot(text string) func() ([]byte, error) {
 
 // Append appends a row in the format. If the format cannot hold something, it returns an error with the position of the row.
 func (t *Target) Append(dst []byte, e custom.Entry) ([]byte, error) {
-	out, err := dst, t.history.suits(e)
+	out, err := dst, t.history.checkHistory(e)
 	if err == nil {
 		out, err = t.row(dst, e)
 	}

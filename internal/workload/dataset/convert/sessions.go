@@ -77,8 +77,8 @@ type history struct {
 	seen   map[uint64]struct{} // hashes of sessions with another mode, whose first requests are the same in any mode
 }
 
-// suits returns an error if a request would be sent with another history.
-func (h *history) suits(e custom.Entry) error {
+// checkHistory returns an error if a request would be sent with another history.
+func (h *history) checkHistory(e custom.Entry) error {
 	mode := e.Mode
 	if mode == "" {
 		mode = conversation.DeltasWithoutResponses

@@ -27,7 +27,7 @@ type Agents struct {
 	seeds    [2]maphash.Seed
 	places   boundedfile.SpooledBytes // where the traces were read ("path:line"), one line each
 	scanned  int
-	longer   int                               // traces above the limit of the context length
+	tooLong  int                               // traces above the limit of the context length
 	smallest int                               // peak tokens (prompt and answer) of the shortest trace
 	empty    int                               // requests skipped because their input has no token
 	dropped  int                               // agents skipped because no request starts them
@@ -40,7 +40,7 @@ type Agents struct {
 func (l *loader) Agents() *Agents {
 	a := &Agents{l: l, options: l.Options.Agents, seen: map[[2]uint64]int64{}, seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 	a.set = &agentSet{ratio: l.DelayRatio, longest: l.DelayCap}
-	a.places.Name, a.set.kept.Name = "the recording", "the recording"
+	a.places.Name, a.set.packedSessions.Name = "the recording", "the recording"
 	a.options.MaxOut, a.options.Models, a.options.BlockTokens = l.Limits.MaxOSL, l.Assignment.Models, l.BlockSize
 	a.options.Take = func(ms float64, in int) bool {
 		switch {
@@ -68,7 +68,7 @@ func (a *Agents) AddJSON(where string, text []byte) (enough bool) {
 
 // add adds a trace. It returns true when no more are wanted.
 func (a *Agents) add(t *weka.Trace, where string) bool {
-	a.take(t, where)
+	a.addTrace(t, where)
 	return a.enough()
 }
 
@@ -76,8 +76,8 @@ func (a *Agents) enough() bool {
 	return a.next != nil && a.next() || a.l.Entries > 0 && a.set.roots.Len() >= a.l.Entries
 }
 
-// take adds a trace, unless it is longer than the context of the model.
-func (a *Agents) take(t *weka.Trace, where string) {
+// addTrace adds a trace, unless it is longer than the context of the model.
+func (a *Agents) addTrace(t *weka.Trace, where string) {
 	l := a.l
 	if first, again := a.first(t.ID, where); again {
 		l.faults.Add(where, "id", "%q is used twice, first in %s", t.ID, first)
@@ -91,7 +91,7 @@ func (a *Agents) take(t *weka.Trace, where string) {
 		l.Reading(a.scanned)
 	}
 	if l.MaxContext > 0 && peak > l.MaxContext {
-		a.longer++
+		a.tooLong++
 		return
 	}
 	list, dropped := t.Sessions(a.options, &l.faults)
@@ -133,12 +133,12 @@ const maxPosition = 8 << 10
 
 // Done builds the conversations of all traces. name is the source, for messages.
 func (a *Agents) Done(name string) error {
-	if err := a.tell(name); err != nil || a.l.faults.Count() > 0 || a.set.roots.Len() == 0 {
+	if err := a.warnSkipped(name); err != nil || a.l.faults.Count() > 0 || a.set.roots.Len() == 0 {
 		return err
 	}
-	a.set.kept.Name, a.set.packed = name, nil
+	a.set.packedSessions.Name, a.set.packed = name, nil
 	a.l.set.source = a.set
-	a.set.tell(&a.l.set.info)
+	a.set.fillInfo(&a.l.set.info)
 	var err error
 	a.l.set.fill, err = a.filler()
 	return err
@@ -153,21 +153,21 @@ func (a *Agents) filler() (func(i int, c *conversation.Conversation), error) {
 	return func(i int, c *conversation.Conversation) { a.set.fill(i, c, texts.Corpus(), a.l.Root) }, nil
 }
 
-// tell warns of skipped traces, agents and requests after all traces were read. It returns an error if no trace is left or the traces could not be
+// warnSkipped warns of skipped traces, agents and requests after all traces were read. It returns an error if no trace is left or the traces could not be
 // stored.
-func (a *Agents) tell(name string) error {
+func (a *Agents) warnSkipped(name string) error {
 	l := a.l
 	if err := errors.Join(a.set.fault, a.places.Close()); err != nil || l.faults.Count() > 0 {
 		return err
 	}
-	if a.set.roots.Len() == 0 && a.longer > 0 {
-		return dataset.Empty("%s: none of the %d traces fits into %s %d (tokens); the shortest needs %d", name, a.longer, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
+	if a.set.roots.Len() == 0 && a.tooLong > 0 {
+		return dataset.Empty("%s: none of the %d traces fits into %s %d (tokens); the shortest needs %d", name, a.tooLong, l.Spell.As("datasets.main.max_context_length"), l.MaxContext, a.smallest)
 	}
 	for _, note := range []struct {
 		n    int
 		what string
 	}{
-		{a.longer, l.Spell.Text("traces skipped: they are longer than {datasets.main.max_context_length}")},
+		{a.tooLong, l.Spell.Text("traces skipped: they are longer than {datasets.main.max_context_length}")},
 		{a.silent, "traces skipped: their main agent has no request that can be sent"},
 		{a.dropped, "agents skipped: they start before the first request of their main agent"},
 		{a.empty, "requests skipped: their input has no tokens"},

@@ -19,14 +19,14 @@ type agentSet struct {
 	ratio   float64
 	longest *float64 // longest delay, ms; nil = no limit
 
-	mu      sync.RWMutex // guards the fields below, except packed and fault: only the adding goroutine uses these
-	kept    boundedfile.SpooledBytes
-	ends    rowstore.Column[int64]  // end offset of each session in kept
-	roots   rowstore.Column[uint32] // main sessions of traces
-	started rowstore.Column[uint32] // sessions started by main sessions
-	starts  rowstore.Column[start]  // start of each started session
-	packed  []byte
-	fault   error
+	mu             sync.RWMutex // guards the fields below, except packed and fault: only the adding goroutine uses these
+	packedSessions boundedfile.SpooledBytes
+	ends           rowstore.Column[int64]  // end offset of each session in kept
+	roots          rowstore.Column[uint32] // main sessions of traces
+	started        rowstore.Column[uint32] // sessions started by main sessions
+	starts         rowstore.Column[start]  // start of each started session
+	packed         []byte
+	fault          error
 
 	turns          int
 	timed, delayed bool      // some turn has a timestamp; some turn after the first of its conversation has a delay
@@ -36,7 +36,7 @@ type agentSet struct {
 // start is the turn of a main session that starts another session.
 type start struct {
 	turn, join uint32
-	before     bool
+	beforeTurn bool
 }
 
 // put stores the sessions of a trace.
@@ -49,9 +49,9 @@ func (a *agentSet) put(list []weka.Session) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	from := a.kept.Size()
+	from := a.packedSessions.Size()
 	if a.fault == nil {
-		_, a.fault = a.kept.Write(a.packed)
+		_, a.fault = a.packedSessions.Write(a.packed)
 	}
 	for i := range list {
 		s := &list[i]
@@ -78,8 +78,8 @@ func (a *agentSet) note(s *weka.Session, kind int) {
 	}
 }
 
-// tell copies the counts into info.
-func (a *agentSet) tell(info *dataset.Info) {
+// fillInfo copies the counts into info.
+func (a *agentSet) fillInfo(info *dataset.Info) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
 	info.Started, info.Turns, info.Timestamps, info.Delays = a.started.Len(), a.turns, a.timed, a.delayed
@@ -113,14 +113,14 @@ func (a *agentSet) bytes(session uint32, most int64) []byte {
 	}
 	to, _ := a.ends.At(int(session))
 	b := make([]byte, min(most, to-from))
-	if _, err := a.kept.ReadAt(b, from); err != nil {
-		panic(changed(a.kept.Name, err))
+	if _, err := a.packedSessions.ReadAt(b, from); err != nil {
+		panic(changed(a.packedSessions.Name, err))
 	}
 	return b
 }
 
-// heads returns conversation i without its messages. The caller holds mu.
-func (a *agentSet) heads(i int) (s weka.Session, trace int) {
+// conversationHead returns conversation i without its messages. The caller holds mu.
+func (a *agentSet) conversationHead(i int) (s weka.Session, trace int) {
 	session, trace := a.find(i)
 	return a.unpack(a.bytes(session, int64(weka.HeadSize(a.bytes(session, weka.HeadLength))))), trace
 }
@@ -128,7 +128,7 @@ func (a *agentSet) heads(i int) (s weka.Session, trace int) {
 func (a *agentSet) unpack(b []byte) weka.Session {
 	s, err := weka.Unpack(b)
 	if err != nil {
-		panic(changed(a.kept.Name, err))
+		panic(changed(a.packedSessions.Name, err))
 	}
 	return s
 }
@@ -136,7 +136,7 @@ func (a *agentSet) unpack(b []byte) weka.Session {
 func (a *agentSet) id(i int) string {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	s, _ := a.heads(i)
+	s, _ := a.conversationHead(i)
 	return s.ID
 }
 
@@ -149,7 +149,7 @@ func (a *agentSet) branches(trace int, add func(turn int, b conversation.Branch)
 	}
 	for i := int(own) - trace; i < int(end)-trace-1; i++ {
 		s, _ := a.starts.At(i)
-		add(int(s.turn), conversation.Branch{Conversation: dataset.FirstStarted + i, Join: int(s.join), Before: s.before})
+		add(int(s.turn), conversation.Branch{Conversation: dataset.FirstStarted + i, Join: int(s.join), Before: s.beforeTurn})
 	}
 }
 
@@ -175,7 +175,7 @@ func (a *agentSet) timings(i int) []dataset.Timing {
 func (a *agentSet) draft(i int) conversation.Conversation {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	s, trace := a.heads(i)
+	s, trace := a.conversationHead(i)
 	c := conversation.Conversation{ID: s.ID, Mode: conversation.MessageArrayWithResponses, Turns: make([]conversation.Turn, len(s.Turns))}
 	for k, t := range s.Turns {
 		c.Turns[k] = conversation.Turn{Model: t.Model, MaxTokens: &s.Turns[k].MaxTokens, Timestamp: t.Timestamp, Origin: t.Where,
@@ -191,7 +191,7 @@ func (a *agentSet) draft(i int) conversation.Conversation {
 func (a *agentSet) fill(i int, c *conversation.Conversation, corpus *synth.Corpus, root *rng.Root) {
 	a.mu.RLock()
 	session, _ := a.find(i)
-	packed := a.bytes(session, a.kept.Size())
+	packed := a.bytes(session, a.packedSessions.Size())
 	a.mu.RUnlock()
 	s := a.unpack(packed)
 	texts := &traceTexts{corpus: corpus, blocks: synth.NewBlocks(corpus, root, s.Trace, s.Block, nil), block: s.Block}

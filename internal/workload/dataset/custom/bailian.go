@@ -72,7 +72,7 @@ func bailianEntry(l *loader, r *rows.Row) entry {
 func (l *loader) raisedChat(r *rows.Row) chatRecord {
 	c := bailianChat(r)
 	if n := c.OutputLength; n != nil && *n < 1 {
-		if l.raised++; l.raisedAt == "" {
+		if l.raisedOutputs++; l.raisedAt == "" {
 			l.raisedAt = r.Where
 		}
 		*n = 1
@@ -82,8 +82,8 @@ func (l *loader) raisedChat(r *rows.Row) chatRecord {
 
 // warnRaised warns of raised output lengths.
 func (l *loader) warnRaised() {
-	if l.raised > 0 {
-		l.warn("%s: output_length 0 is sent as 1; this affects %d rows, this is the first", l.raisedAt, l.raised)
+	if l.raisedOutputs > 0 {
+		l.warn("%s: output_length 0 is sent as 1; this affects %d rows, this is the first", l.raisedAt, l.raisedOutputs)
 	}
 }
 

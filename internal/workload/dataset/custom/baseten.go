@@ -140,7 +140,7 @@ func (l *loader) eachCall(path string, sampled *sample, f func(*call) bool) erro
 	}
 	defer in.Close()
 	return eachRow(in, func(n int, row table.Row) bool {
-		if !sampled.takes(row[column], n) {
+		if !sampled.includes(row[column], n) {
 			return true
 		}
 		c, ok := l.basetenRow(row, column, n, rowOf(path, n))
@@ -172,7 +172,7 @@ type sample struct {
 	single   map[int]bool // sampled rows without a session
 }
 
-func (s *sample) takes(session any, row int) bool {
+func (s *sample) includes(session any, row int) bool {
 	if s.all {
 		return true
 	}

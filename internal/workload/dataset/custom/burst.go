@@ -127,7 +127,7 @@ func (s *burstSupply) each(l *loader, take func(rows.Line, *entry), more func() 
 	return err
 }
 
-func (s *burstSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
+func (s *burstSupply) reread(l *loader, at rowstore.Run, skip int) (e entry, err error) {
 	t := burstTable{path: s.table.path, columns: s.table.columns}
 	err = t.records(s.file.From(at.Offset), false, func(from rows.Line, rec trace.Record) bool {
 		if skip--; skip < 0 {
@@ -166,7 +166,7 @@ func (t *burstTable) read(f func(rows.Line, trace.Record) bool) error {
 
 // records reads from any row of the table on. headed = the first line holds the column names.
 func (t *burstTable) records(from io.Reader, headed bool, f func(rows.Line, trace.Record) bool) error {
-	bound := &limitedReader{source: from, left: longestRecord}
+	bound := &limitedReader{source: from, remaining: longestRecord}
 	in := bufio.NewReader(bound)
 	begin := int64(0)
 	if mark, _ := in.Peek(3); headed && string(mark) == "\xef\xbb\xbf" {
@@ -177,7 +177,7 @@ func (t *burstTable) records(from io.Reader, headed bool, f func(rows.Line, trac
 	table.FieldsPerRecord, table.ReuseRecord = -1, true
 	line := 0 // line where the previous row ended
 	for header := headed; ; header = false {
-		bound.left = longestRecord
+		bound.remaining = longestRecord
 		offset := begin + table.InputOffset()
 		cells, err := table.Read()
 		switch {
@@ -275,15 +275,15 @@ const longestRecord = 1 << 20
 
 // limitedReader returns at most left more bytes.
 type limitedReader struct {
-	source io.Reader
-	left   int
+	source    io.Reader
+	remaining int
 }
 
 func (b *limitedReader) Read(p []byte) (int, error) {
-	if b.left <= 0 {
+	if b.remaining <= 0 {
 		return 0, fmt.Errorf("a row is longer than %d KiB; is a closing quote missing?", longestRecord>>10)
 	}
-	n, err := b.source.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.source.Read(p[:min(len(p), b.remaining)])
+	b.remaining -= n
 	return n, err
 }

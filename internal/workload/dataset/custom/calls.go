@@ -21,13 +21,13 @@ var callLayout = layout{supply: openCalls, gather: func() grouper {
 
 // callSupply is a table whose rows are copied to a temporary file.
 type callSupply struct {
-	path string
-	kept boundedfile.SpooledBytes
-	text []byte
+	path    string
+	rowFile boundedfile.SpooledBytes
+	text    []byte
 }
 
 func openCalls(_ Format, files []string) (supply, error) {
-	return &callSupply{path: files[0], kept: boundedfile.SpooledBytes{Name: files[0]}}, nil
+	return &callSupply{path: files[0], rowFile: boundedfile.SpooledBytes{Name: files[0]}}, nil
 }
 
 func (s *callSupply) each(l *loader, take func(rows.Line, *entry), more func() bool) error {
@@ -50,12 +50,12 @@ func (s *callSupply) each(l *loader, take func(rows.Line, *entry), more func() b
 		}
 		c.at, c.service = c.at/speed, c.service/speed
 		l.set.info.FirstHasTime = true
-		at := rows.Line{Path: s.path, Offset: s.kept.Size()}
+		at := rows.Line{Path: s.path, Offset: s.rowFile.Size()}
 		if fault = s.put(c); fault != nil {
 			return false
 		}
 		e := s.entry(l, c)
-		e.size = int(s.kept.Size() - at.Offset)
+		e.size = int(s.rowFile.Size() - at.Offset)
 		e.service = c.service
 		take(at, &e)
 		return more()
@@ -78,17 +78,17 @@ func (s *callSupply) put(c *call) error {
 	}
 	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
 	s.text = b
-	_, err := s.kept.Write(b)
+	_, err := s.rowFile.Write(b)
 	return err
 }
 
 // errCall reports a malformed call in the temporary file.
 var errCall = errors.New("no call")
 
-func (s *callSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
+func (s *callSupply) reread(l *loader, at rowstore.Run, skip int) (e entry, err error) {
 	var size [4]byte
 	for offset := at.Offset; ; skip-- {
-		if _, err := s.kept.ReadAt(size[:], offset); err != nil {
+		if _, err := s.rowFile.ReadAt(size[:], offset); err != nil {
 			return e, err
 		}
 		offset += int64(len(size))
@@ -98,7 +98,7 @@ func (s *callSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err e
 			continue
 		}
 		b := make([]byte, length)
-		if _, err := s.kept.ReadAt(b, offset); err != nil {
+		if _, err := s.rowFile.ReadAt(b, offset); err != nil {
 			return e, err
 		}
 		c, ok := readCall(b)
@@ -141,14 +141,14 @@ func (s *callSupply) entry(l *loader, c *call) entry {
 }
 
 // Close removes the temporary file.
-func (s *callSupply) Close() error { return s.kept.Close() }
+func (s *callSupply) Close() error { return s.rowFile.Close() }
 
 // callGrouper sorts calls by time. The calls of a session become one conversation. With Strict, every call becomes a separate one.
 type callGrouper struct {
-	known    map[[2]uint64]uint32 // session numbers from 1, by two hashes of the session id
-	seeds    [2]maphash.Seed
-	of       rowstore.Column[uint32]  // session of every row; 0 = none
-	services rowstore.Column[float64] // ms; used for a closed loop
+	known     map[[2]uint64]uint32 // session numbers from 1, by two hashes of the session id
+	seeds     [2]maphash.Seed
+	sessionOf rowstore.Column[uint32]  // session of every row; 0 = none
+	services  rowstore.Column[float64] // ms; used for a closed loop
 }
 
 func (g *callGrouper) note(l *loader, _ int, e *entry) {
@@ -160,7 +160,7 @@ func (g *callGrouper) note(l *loader, _ int, e *entry) {
 			g.known[key] = session
 		}
 	}
-	g.of.Add(session)
+	g.sessionOf.Add(session)
 	if l.Columnar.ClosedLoop {
 		g.services.Add(e.service)
 	}
@@ -169,8 +169,8 @@ func (g *callGrouper) note(l *loader, _ int, e *entry) {
 func (g *callGrouper) done(x *indexed, l *loader) *rowstore.Grouping {
 	sessions := len(g.known)
 	g.known = nil
-	x.retimed = true
-	order := make([]uint32, g.of.Len())
+	x.dependentTimes = true
+	order := make([]uint32, g.sessionOf.Len())
 	for row := range order {
 		order[row] = uint32(row)
 	}
@@ -187,9 +187,9 @@ func (g *callGrouper) done(x *indexed, l *loader) *rowstore.Grouping {
 	} else {
 		m = g.sessions(order, sessions)
 	}
-	x.own = g.bare(m)
+	x.withID = g.countWithoutID(m)
 	if closed {
-		g.wait(x, m)
+		g.closeLoop(x, m)
 	}
 	return m
 }
@@ -198,7 +198,7 @@ func (g *callGrouper) done(x *indexed, l *loader) *rowstore.Grouping {
 func (g *callGrouper) parts(order []uint32, sessions int) []uint32 {
 	next, parts := make([]uint32, sessions+1), make([]uint32, len(order))
 	for i, row := range order {
-		if session, _ := g.of.At(int(row)); session > 0 {
+		if session, _ := g.sessionOf.At(int(row)); session > 0 {
 			parts[i] = next[session]
 			next[session]++
 		}
@@ -211,7 +211,7 @@ func (g *callGrouper) sessions(order []uint32, sessions int) *rowstore.Grouping 
 	met, n := make([]uint32, sessions+1), 0 // number of the conversation of each session, from 1; 0 = none yet
 	of := make([]uint32, len(order))
 	for i, row := range order {
-		session, _ := g.of.At(int(row))
+		session, _ := g.sessionOf.At(int(row))
 		switch {
 		case session > 0 && met[session] > 0:
 			of[i] = met[session] - 1
@@ -229,13 +229,13 @@ func (g *callGrouper) sessions(order []uint32, sessions int) *rowstore.Grouping 
 	return m
 }
 
-// bare counts, for every conversation, the earlier ones without an id. It returns the number of conversations with an id.
-func (g *callGrouper) bare(m *rowstore.Grouping) (own int) {
+// countWithoutID counts, for every conversation, the earlier ones without an id. It returns the number of conversations with an id.
+func (g *callGrouper) countWithoutID(m *rowstore.Grouping) (own int) {
 	bare := make([]uint32, m.Len())
 	none := uint32(0)
 	for i := range bare {
 		bare[i] = none
-		if session, _ := g.of.At(int(m.RowsOf(i)[0])); session == 0 {
+		if session, _ := g.sessionOf.At(int(m.RowsOf(i)[0])); session == 0 {
 			none++
 		}
 	}
@@ -245,8 +245,8 @@ func (g *callGrouper) bare(m *rowstore.Grouping) (own int) {
 	return len(bare) - int(none)
 }
 
-// wait makes the later calls of a session wait for the previous answer, then for the user's recorded pause.
-func (g *callGrouper) wait(x *indexed, m *rowstore.Grouping) {
+// closeLoop makes the later calls of a session wait for the previous answer, then for the user's recorded pause.
+func (g *callGrouper) closeLoop(x *indexed, m *rowstore.Grouping) {
 	firsts := make([]uint32, m.Len())
 	for i := range firsts {
 		list := m.RowsOf(i)

@@ -47,7 +47,7 @@ func (l *loader) Add(c conversation.Conversation) {
 func (l *loader) Coding() { l.corpus = codingCorpus }
 
 // Len returns the number of conversations so far.
-func (l *loader) Len() int { return l.set.Len() + l.sunk }
+func (l *loader) Len() int { return l.set.Len() + l.sinkCount }
 
 // Warn adds a warning for the user, one line.
 func (l *loader) Warn(format string, args ...any) {

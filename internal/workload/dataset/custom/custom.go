@@ -76,7 +76,7 @@ type Dataset struct {
 	source        source                                    // provides the conversations; nil = they are in memory
 	system        string                                    // system message of every conversation; "" = none
 	fill          func(i int, c *conversation.Conversation) // generates the texts that are not literal; nil = none
-	lay           func(i int, c *conversation.Conversation) // reads what was left in the file; nil = nothing was
+	readStored    func(i int, c *conversation.Conversation) // reads what was left in the file; nil = nothing was
 	info          dataset.Info
 	root          *rng.Root
 	prompts       *synth.Sequence
@@ -105,14 +105,14 @@ type loader struct {
 	namespace string
 	media     *library
 	traffic   *Traffic // receives the recorded requests instead of the dataset; nil = conversations are built
-	// labelled: some content has a name given by its row.
-	labelled bool
-	others   map[string]bool                 // other categories seen, whose rows are skipped
-	sink     func(conversation.Conversation) // receives conversations that are not stored; nil = they are stored
-	sunk     int                             // number of conversations passed to sink
-	raised   int                             // number of output lengths raised to 1
-	raisedAt string                          // position of the first of them
-	corpus   string                          // name of the text that prompts are cut from; "" = the default one
+	// hasNames: some content has a name given by its row.
+	hasNames        bool
+	otherCategories map[string]bool                 // other categories seen, whose rows are skipped
+	sink            func(conversation.Conversation) // receives conversations that are not stored; nil = they are stored
+	sinkCount       int                             // number of conversations passed to sink
+	raisedOutputs   int                             // number of output lengths raised to 1
+	raisedAt        string                          // position of the first of them
+	corpus          string                          // name of the text that prompts are cut from; "" = the default one
 }
 
 func newLoader(o Options, info dataset.Info) *loader {
@@ -139,7 +139,7 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 		return nil, CheckType(name)
 	}
 	o.folder = o.Records == nil && isFolder(path)
-	if err := o.suit(path, format); err != nil {
+	if err := o.checkFormat(path, format); err != nil {
 		return nil, err
 	}
 	info := dataset.Info{Type: format.Name, Stated: o.Type != "", Trace: format.Trace, Verbatim: format.verbatim, Mode: format.mode}
@@ -170,8 +170,8 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 	return d, nil
 }
 
-// suit returns an error if the options or the path do not fit the format.
-func (o Options) suit(path string, format Format) error {
+// checkFormat returns an error if the options or the path do not fit the format.
+func (o Options) checkFormat(path string, format Format) error {
 	switch {
 	case o.Records != nil:
 		if err := inlinable(format, o.Records, o.Spell); err != nil {
@@ -181,7 +181,7 @@ func (o Options) suit(path string, format Format) error {
 		return fmt.Errorf("%s %w", o.Spell.As("datasets.main.path"), notFolder(path, format.Name))
 	}
 	if o.InputColumn != "" && !format.Column {
-		return columnless(path, format, o.Spell)
+		return noColumnError(path, format, o.Spell)
 	}
 	if o.StripKnown && format.Name == "multi_turn" {
 		return fmt.Errorf("%s: %s has the format multi_turn, whose turns repeat the history; write single_turn rows with one session_id instead", o.Spell.As("endpoint.uuid_and_strip"), path)
@@ -199,8 +199,8 @@ func (o Options) suit(path string, format Format) error {
 func (l *loader) nothingLeft(path string) error {
 	f := l.set.info
 	switch {
-	case l.others != nil:
-		return dataset.Empty("%s: no row has the category %s; the file has %s", path, speedBenchCategory(l.Type), sortedKeys(l.others))
+	case l.otherCategories != nil:
+		return dataset.Empty("%s: no row has the category %s; the file has %s", path, speedBenchCategory(l.Type), sortedKeys(l.otherCategories))
 	case f.OutsideWindow > 0:
 		return dataset.Empty("%s: no rows left: %d are outside the window (%s), the input of %d is longer than %s", path, f.OutsideWindow, l.Limits.Window(l.Spell), f.TooLong,
 			l.Spell.As("datasets.main.synthesis.max_isl"))
@@ -220,7 +220,7 @@ func (l *loader) nothingLeft(path string) error {
 // put stores a conversation unchanged.
 func (l *loader) put(c conversation.Conversation) {
 	if l.sink != nil {
-		l.sunk++
+		l.sinkCount++
 		l.sink(c)
 		return
 	}
@@ -248,26 +248,26 @@ func (l *loader) rows(path string, known []string, f func(*rows.Row)) error {
 		l.hash = sha256.New()
 		raw = l.hash
 	}
-	err := l.lines(path, raw, l.taking(known, f))
+	err := l.lines(path, raw, l.rowParser(known, f))
 	l.warnUnknown()
 	return err
 }
 
 // rereadRows reads the rows of a file that can be read again, until more returns false.
 func (l *loader) rereadRows(file *rows.RereadableFile, known []string, f func(*rows.Row), more func() bool) error {
-	take := l.taking(known, f)
+	take := l.rowParser(known, f)
 	err := file.Read(func(line rows.Line) bool { return take(line) && more() })
 	l.warnUnknown()
 	return err
 }
 
-// taking returns a function that parses lines as rows for f and counts them.
-func (l *loader) taking(known []string, f func(*rows.Row)) func(rows.Line) bool {
+// rowParser returns a function that parses lines as rows for f and counts them.
+func (l *loader) rowParser(known []string, f func(*rows.Row)) func(rows.Line) bool {
 	return rows.Each(&l.faults, func(r *rows.Row) {
 		if l.InputColumn == "" {
 			spellPrompt(r, known)
 		}
-		l.look(r, known)
+		l.recordUnknownKeys(r, known)
 		if l.rowNo == 0 {
 			l.set.info.FirstHasTime = r.Has("timestamp")
 		}
@@ -289,8 +289,8 @@ func (l *loader) warnUnknown() {
 // rowsPerReport is the number of rows between two calls of Reading.
 const rowsPerReport = 1024
 
-// look records the first unknown keys of the file. known nil = every key is allowed.
-func (l *loader) look(r *rows.Row, known []string) {
+// recordUnknownKeys records the first unknown keys of the file. known nil = every key is allowed.
+func (l *loader) recordUnknownKeys(r *rows.Row, known []string) {
 	if known == nil || l.unknown != "" && !l.strict {
 		return
 	}

@@ -50,7 +50,7 @@ func SampleFile(path, named, column string, as setting.Spell) (*FileSample, erro
 	case info.IsDir() && !l.Format.Folder:
 		return nil, notFolder(path, named)
 	case column != "" && !l.Format.Column:
-		return nil, columnless(path, l.Format, as)
+		return nil, noColumnError(path, l.Format, as)
 	case l.Format.glance != nil:
 		err = withSpelling(l.Format.glance(l, path), as)
 	default:

@@ -53,7 +53,7 @@ func (e *columnError) Error() string {
 	return e.what + ". Choose one with " + e.spell.As("datasets.main.input_column") + " NAME"
 }
 
-// columnless returns the error that a format has fixed prompt keys, so that the user cannot name a column.
-func columnless(path string, f Format, as setting.Spell) error {
+// noColumnError returns the error that a format has fixed prompt keys, so that the user cannot name a column.
+func noColumnError(path string, f Format, as setting.Spell) error {
 	return fmt.Errorf("%s: %s has the format %s, whose prompt keys are fixed; the setting works with %s, %s and %s", as.As("datasets.main.input_column"), path, f.Name, singleType, poolType, tableType)
 }

@@ -61,8 +61,8 @@ type layout struct {
 	gather func() grouper
 	// join builds a conversation from the turns of its rows; nil = the turns are the conversation.
 	join func(o *Options, c *conversation.Conversation)
-	// lifts: a leading system turn becomes the system message.
-	lifts bool
+	// liftsSystem: a leading system turn becomes the system message.
+	liftsSystem bool
 	// timeIn finds the time in a line of the file; nil = as in JSON rows.
 	timeIn func() func(line []byte) (at float64, ok bool)
 }
@@ -73,8 +73,8 @@ func (f Format) Single() bool { return f.Name == singleType || f.Prompts }
 // Verbatim reports whether request bodies are sent exactly as in the file.
 func (f Format) Verbatim() bool { return f.verbatim }
 
-// rowed reports whether files of the format have JSON rows.
-func (f Format) rowed() bool {
+// hasJSONRows reports whether files of the format have JSON rows.
+func (f Format) hasJSONRows() bool {
 	return f.heads == nil && f.Name != inputsType && !f.Agents && !f.Prompts
 }
 

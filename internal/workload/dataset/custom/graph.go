@@ -78,11 +78,11 @@ func (g *byGraph) note(l *loader, _ int, e *entry) {
 }
 
 func (g *byGraph) done(x *indexed, l *loader) *rowstore.Grouping {
-	g.again = x.row
+	g.rereadRow = x.row
 	order := g.order()
 	l.set.info.Started = g.startedCount()
 	x.branches = &g.startGraph
-	x.own = len(order)
+	x.withID = len(order)
 	return rowstore.EachRow(order)
 }
 

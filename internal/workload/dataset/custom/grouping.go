@@ -24,11 +24,11 @@ func (f Format) gathering() grouper {
 
 // sessionGrouper groups rows by session id, in the order of the sessions' first rows.
 type sessionGrouper struct {
-	names *rowstore.NameTable     // session ids
-	named rowstore.Column[uint32] // session of each id
-	of    rowstore.Column[uint32] // session of each row
-	bare  rowstore.Column[uint32] // for each session: number of earlier ones without an id
-	none  uint32                  // number of sessions without an id
+	names           *rowstore.NameTable     // session ids
+	sessionOfID     rowstore.Column[uint32] // session of each id
+	sessionOf       rowstore.Column[uint32] // session of each row
+	withoutIDBefore rowstore.Column[uint32] // for each session: number of earlier ones without an id
+	none            uint32                  // number of sessions without an id
 
 	kinds map[kind]uint8         // number of each kind, by first appearance
 	first rowstore.Column[uint8] // kind of the first row of every session
@@ -46,18 +46,18 @@ func (s *sessionGrouper) note(l *loader, row int, e *entry) {
 	if _, met := s.kinds[k]; !met {
 		s.kinds[k] = uint8(len(s.kinds))
 	}
-	at, again := uint32(s.bare.Len()), false
+	at, again := uint32(s.withoutIDBefore.Len()), false
 	if e.ID == "" {
 		s.none++
 	} else {
 		var id uint32
 		if id, again = s.names.Number(e.ID); again {
-			at = *s.named.Ref(int(id))
+			at = *s.sessionOfID.Ref(int(id))
 		} else {
-			s.named.Add(at)
+			s.sessionOfID.Add(at)
 		}
 	}
-	s.of.Add(at)
+	s.sessionOf.Add(at)
 	if again {
 		if first, _ := s.first.At(int(at)); first != s.kinds[k] && len(s.mixed) < maxMixed {
 			if _, noted := s.mixed[at]; !noted {
@@ -67,7 +67,7 @@ func (s *sessionGrouper) note(l *loader, row int, e *entry) {
 		return
 	}
 	s.first.Add(s.kinds[k])
-	s.bare.Add(s.none - uint32(boolInt(e.ID == "")))
+	s.withoutIDBefore.Add(s.none - uint32(boolInt(e.ID == "")))
 }
 
 func boolInt(b bool) int {
@@ -78,17 +78,17 @@ func boolInt(b bool) int {
 }
 
 func (s *sessionGrouper) done(x *indexed, l *loader) *rowstore.Grouping {
-	sessions, all := s.bare.Len(), s.of.Len()
-	x.own = sessions - int(s.none)
-	s.names, s.named = nil, rowstore.Column[uint32]{}
-	if sessions == all && (x.own == 0 || s.none == 0) {
+	sessions, all := s.withoutIDBefore.Len(), s.sessionOf.Len()
+	x.withID = sessions - int(s.none)
+	s.names, s.sessionOfID = nil, rowstore.Column[uint32]{}
+	if sessions == all && (x.withID == 0 || s.none == 0) {
 		return nil
 	}
-	m := rowstore.GroupRows(sessions, all, func(row int) int { at, _ := s.of.At(row); return int(at) })
-	if x.own > 0 && s.none > 0 {
+	m := rowstore.GroupRows(sessions, all, func(row int) int { at, _ := s.sessionOf.At(row); return int(at) })
+	if x.withID > 0 && s.none > 0 {
 		m.Unnamed = make([]uint32, sessions)
 		for i := range m.Unnamed {
-			m.Unnamed[i], _ = s.bare.At(i)
+			m.Unnamed[i], _ = s.withoutIDBefore.At(i)
 		}
 	}
 	var mixed []uint32

@@ -16,9 +16,9 @@ type entry struct {
 	// prompt describes the prompt to generate for its only turn; an InputLength of 0 = the prompt is literal.
 	prompt trace.Record
 	// block is the number of tokens per hash id, in formats with hash ids.
-	block int
-	size  int  // length of the row in bytes
-	left  bool // skipped: outside the window, or too long
+	block   int
+	size    int  // length of the row in bytes
+	skipped bool // skipped: outside the window, or too long
 	// Set if the window is not known yet: input too long, or output length lowered to the limit.
 	long, capped bool
 	chat         chat // for formats whose rows name the chat that they continue
@@ -38,30 +38,30 @@ type indexed struct {
 	path   string
 	media  *library
 
-	mu   sync.RWMutex // guards the fields below while rows are added
-	grew *sync.Cond   // signals new rows or the end; uses the read lock of mu
-	info dataset.Info
+	mu       sync.RWMutex // guards the fields below while rows are added
+	progress *sync.Cond   // signals new rows or the end; uses the read lock of mu
+	info     dataset.Info
 
-	index   rowstore.Index
-	prompts rowstore.Column[int32] // by row: index in the sequence; -1 = none; shorter = no further row has one
-	wants   rowstore.Column[int32] // by row: prompt tokens; below 0 = they follow blocks; used until all rows are read
+	index        rowstore.Index
+	prompts      rowstore.Column[int32] // by row: index in the sequence; -1 = none; shorter = no further row has one
+	promptTokens rowstore.Column[int32] // by row: prompt tokens; below 0 = they follow blocks; used until all rows are read
 
-	branches *startGraph // conversations that others start; nil = none
-	rescaled *rescaling  // nil = rows are sent as recorded
-	retimed  bool        // times and delays of rows depend on other rows
+	branches       *startGraph // conversations that others start; nil = none
+	rescaled       *rescaling  // nil = rows are sent as recorded
+	dependentTimes bool        // times and delays of rows depend on other rows
 
-	made   replayed
-	system string
-	users  int // index of the first user context in the sequence; -1 = none
-	own    int // number of conversations with an id
+	replayed replayPrompts
+	system   string
+	users    int // index of the first user context in the sequence; -1 = none
+	withID   int // number of conversations with an id
 
-	gate   *sync.Cond // the reading goroutine waits here; uses the write lock of mu
-	asked  int        // number of rows requested
-	early  bool       // rows are read on demand
-	whole  bool       // all rows are requested
-	ended  bool       // no more rows will come
-	latest float64    // ms; time of the last row
-	fault  error      // reason of the end
+	demand        *sync.Cond // the reading goroutine waits here; uses the write lock of mu
+	requestedRows int        // number of rows requested
+	onDemand      bool       // rows are read on demand
+	allRequested  bool       // all rows are requested
+	ended         bool       // no more rows will come
+	latestTime    float64    // ms; time of the last row
+	fault         error      // reason of the end
 }
 
 var _ interface {
@@ -81,7 +81,7 @@ func (x *indexed) row(row int) entry {
 	at, info := x.index.Run(row), x.info
 	x.mu.RUnlock()
 	l := reread(x.Options, info, x.media)
-	e, err := x.from.again(l, at, row-int(at.Row))
+	e, err := x.from.reread(l, at, row-int(at.Row))
 	if err != nil {
 		panic(changed(x.path, err))
 	}
@@ -114,10 +114,10 @@ func (x *indexed) Info() dataset.Info {
 
 // Inexact returns the number of prompts so far whose length differs from the requested one.
 func (x *indexed) Inexact() int {
-	if x.made.texts == nil {
+	if x.replayed.texts == nil {
 		return 0
 	}
-	return x.made.texts.Inexact()
+	return x.replayed.texts.Inexact()
 }
 
 // Timings returns the send times of conversation i.
@@ -143,7 +143,7 @@ func (x *indexed) Timings(i int) []dataset.Timing {
 func (x *indexed) ID(i int) string {
 	x.mu.RLock()
 	i = dataset.Position(i, x.drawn())
-	row, own, id := int(x.index.RowsOf(i)[0]), x.own > 0, x.index.DefaultID(x.Root, i)
+	row, own, id := int(x.index.RowsOf(i)[0]), x.withID > 0, x.index.DefaultID(x.Root, i)
 	x.mu.RUnlock()
 	if own {
 		if e := x.row(row); e.ID != "" {
@@ -165,7 +165,7 @@ func (x *indexed) Conversation(i int) *conversation.Conversation {
 		x.mu.RLock()
 		i = dataset.Position(i, x.drawn())
 		x.mu.RUnlock()
-		c.UserContext = x.made.texts.Text(x.users + i)
+		c.UserContext = x.replayed.texts.Text(x.users + i)
 	}
 	return c
 }
@@ -178,7 +178,7 @@ func (x *indexed) prompt(row int, p *trace.Record) string {
 	if n, ok := x.prompts.At(row); ok {
 		in = int(n)
 	}
-	return x.made.text(promptSource{sequence: in, ids: p.HashIDs, length: p.InputLength})
+	return x.replayed.text(promptSource{sequence: in, ids: p.HashIDs, length: p.InputLength})
 }
 
 // Draft returns conversation i without generated texts.
@@ -225,7 +225,7 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 	if c.Mode == "" {
 		c.Mode = x.info.Mode
 	}
-	enclose(&c, x.system)
+	addSystem(&c, x.system)
 	for k, slot := range slots {
 		x.complete(&c.Turns[k], slot)
 	}
@@ -239,10 +239,10 @@ func (x *indexed) draft(i int) (*conversation.Conversation, []numbered) {
 
 // complete sets the fields of a turn that its row does not give.
 func (x *indexed) complete(t *conversation.Turn, slot int) {
-	if x.index.Shift != 0 || x.rescaled != nil || x.retimed {
+	if x.index.Shift != 0 || x.rescaled != nil || x.dependentTimes {
 		t.Timestamp = x.index.Time(slot)
 	}
-	if x.retimed {
+	if x.dependentTimes {
 		t.Delay = x.index.Delay(slot)
 	}
 	if t.Model == "" {
@@ -265,15 +265,15 @@ func (x *indexed) complete(t *conversation.Turn, slot int) {
 	}
 }
 
-// surround generates the shared system message and requests the user contexts.
-func (x *indexed) surround(l *loader) error {
+// addContexts generates the shared system message and requests the user contexts.
+func (x *indexed) addContexts(l *loader) error {
 	x.system = l.Context.System
 	if l.Context.SharedSystem > 0 || l.Context.User > 0 {
 		texts, err := l.sequence()
 		if err != nil {
 			return err
 		}
-		x.made.texts = texts
+		x.replayed.texts = texts
 		if l.Context.SharedSystem > 0 {
 			x.system = texts.Text(0)
 		}

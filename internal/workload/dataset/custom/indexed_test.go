@@ -25,9 +25,9 @@ import (
 
 // leave makes the rows of every file stay in it during a test, and moves all stored data to temporary files.
 func leave(t *testing.T) {
-	file, head := maxFileInMemory, boundedfile.KeptHead
-	maxFileInMemory, boundedfile.KeptHead = -1, 0
-	t.Cleanup(func() { maxFileInMemory, boundedfile.KeptHead = file, head })
+	file, head := maxFileInMemory, boundedfile.HeadInMemory
+	maxFileInMemory, boundedfile.HeadInMemory = -1, 0
+	t.Cleanup(func() { maxFileInMemory, boundedfile.HeadInMemory = file, head })
 }
 
 // hurry makes every file too large to be scanned before it is used.

@@ -88,8 +88,8 @@ func (l *loader) index(path string, files []string, f Format, early bool) (*inde
 	if err != nil {
 		return nil, err
 	}
-	x := &indexed{Options: l.Options, format: f, path: path, media: l.media, users: -1, early: early, whole: !early, latest: math.Inf(-1)}
-	x.grew, x.gate = sync.NewCond(x.mu.RLocker()), sync.NewCond(&x.mu)
+	x := &indexed{Options: l.Options, format: f, path: path, media: l.media, users: -1, onDemand: early, allRequested: !early, latestTime: math.Inf(-1)}
+	x.progress, x.demand = sync.NewCond(x.mu.RLocker()), sync.NewCond(&x.mu)
 	if l.rescales() {
 		if err := l.Synthesis.Check(); err != nil {
 			return nil, err
@@ -113,7 +113,7 @@ func (l *loader) index(path string, files []string, f Format, early bool) (*inde
 	if err != nil {
 		return nil, errors.Join(err, x.Close())
 	}
-	return x, x.surround(l)
+	return x, x.addContexts(l)
 }
 
 // fill reads the file, as far ahead as allowed.
@@ -126,37 +126,37 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 		if fault != nil || l.faults.Count() > 0 {
 			return
 		}
-		if e.left {
+		if e.skipped {
 			x.index.SkipRow()
 			over = x.afterWindow(e)
 			return
 		}
 		x.mu.Lock()
 		if fault = x.rejectLate(e, at.Where()); fault == nil && e.prompt.InputLength > 0 {
-			fault = l.openBlocks(&x.made, e.block)
+			fault = l.openBlocks(&x.replayed, e.block)
 		}
 		x.mu.Unlock()
 		if x.rescaled != nil {
 			x.rescaled.note(e)
 		} else if e.prompt.HashIDs != nil && fault == nil {
-			x.made.blocks().Claim(e.prompt.HashIDs)
+			x.replayed.blocks().Claim(e.prompt.HashIDs)
 		}
 		if fault == nil {
-			x.take(l, at, e, assign)
-			if !x.early {
+			x.recordRow(l, at, e, assign)
+			if !x.onDemand {
 				gather.note(l, x.index.RowCount()-1, e)
 			}
 		}
 		if fault == nil {
 			fault = l.inline(false)
 		}
-		x.grew.Broadcast()
+		x.progress.Broadcast()
 	}, func() bool { return fault == nil && !over && x.awaitDemand(l) })
 	if err == nil {
 		err = x.finish(l, fault)
 	}
-	if err == nil && !x.early { // nothing is used before all rows are known
-		err = x.settle(l, gather, assign)
+	if err == nil && !x.onDemand { // nothing is used before all rows are known
+		err = x.groupRows(l, gather, assign)
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -164,7 +164,7 @@ func (x *indexed) fill(l *loader, assign *dataset.Assigner) {
 		x.fault = err
 	}
 	x.ended, x.info = true, l.set.info
-	x.grew.Broadcast()
+	x.progress.Broadcast()
 }
 
 // finish downloads the remaining images after all rows were read, and returns the errors of the rows.
@@ -181,8 +181,8 @@ func (x *indexed) finish(l *loader, fault error) error {
 	return fault
 }
 
-// settle groups the rows after all were read, and plans the conversations in their order.
-func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) error {
+// groupRows groups the rows after all were read, and plans the conversations in their order.
+func (x *indexed) groupRows(l *loader, gather grouper, assign *dataset.Assigner) error {
 	x.index.Grouping = gather.done(x, l)
 	if err := l.faults.Err(); err != nil {
 		return err
@@ -199,18 +199,18 @@ func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) er
 		list := x.index.RowsOf(i)
 		x.plan(l, list, assign, func(row uint32) string { return x.row(int(row)).Turns[0].Origin })
 		for k, row := range list {
-			want, _ := x.wants.At(int(row))
+			want, _ := x.promptTokens.At(int(row))
 			if k == 0 && want != 0 && x.Marker != nil {
 				e := x.row(int(row))
 				x.leaveRoom(&e.prompt, e.block)
-				want = int32(wanted(&e.prompt, e.block))
+				want = int32(promptDemand(&e.prompt, e.block))
 			}
 			x.request(int(row), int(want))
 		}
 	}
-	x.wants = rowstore.Column[int32]{}
+	x.promptTokens = rowstore.Column[int32]{}
 	if x.rescaled != nil {
-		x.claim()
+		x.claimIDs()
 	}
 	return nil
 }
@@ -219,7 +219,7 @@ func (x *indexed) settle(l *loader, gather grouper, assign *dataset.Assigner) er
 func (x *indexed) Ordered() bool {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	return x.early && x.Scheduled
+	return x.onDemand && x.Scheduled
 }
 
 // afterWindow reports whether a row is after the window of the schedule. All following rows are then too.
@@ -230,7 +230,7 @@ func (x *indexed) afterWindow(e *entry) bool {
 
 // rejectLate returns an error for a row that would have required the whole file to be read first. This was unknown when the first row was sent.
 func (x *indexed) rejectLate(e *entry, where string) error {
-	if !x.early {
+	if !x.onDemand {
 		return nil
 	}
 	at := e.Turns[0].Timestamp
@@ -242,10 +242,10 @@ func (x *indexed) rejectLate(e *entry, where string) error {
 	case !x.Scheduled || first && at == nil: // the phase reports that one
 	case at == nil:
 		return fmt.Errorf("%s: the first turn has no timestamp, which %s needs", where, x.Spell.As("phases.profiling.type"))
-	case *at < x.latest:
-		return fmt.Errorf("%s: timestamp: %g ms comes after %g ms; %w", where, *at, x.latest, errUnordered)
+	case *at < x.latestTime:
+		return fmt.Errorf("%s: timestamp: %g ms comes after %g ms; %w", where, *at, x.latestTime, errUnordered)
 	default:
-		x.latest = *at
+		x.latestTime = *at
 	}
 	return nil
 }
@@ -259,18 +259,18 @@ func (x *indexed) awaitDemand(l *loader) bool {
 			x.info.Warnings = append(slices.Clone(x.info.Warnings), l.unknown)
 		}
 	}
-	for !x.whole && x.fault == nil && x.index.RowCount() >= x.asked+readAhead {
-		x.gate.Wait()
+	for !x.allRequested && x.fault == nil && x.index.RowCount() >= x.requestedRows+readAhead {
+		x.demand.Wait()
 	}
-	return x.fault == nil && (x.whole || l.faults.Count() == 0)
+	return x.fault == nil && (x.allRequested || l.faults.Count() == 0)
 }
 
 // ask requests the first n rows, or all rows.
 func (x *indexed) ask(n int, all bool) {
 	x.mu.Lock()
-	x.asked, x.whole = max(x.asked, n), x.whole || all
+	x.requestedRows, x.allRequested = max(x.requestedRows, n), x.allRequested || all
 	x.mu.Unlock()
-	x.gate.Broadcast()
+	x.demand.Broadcast()
 }
 
 // Reach waits until conversation i has been read.
@@ -278,10 +278,10 @@ func (x *indexed) Reach(i int) (bool, error) {
 	x.ask(i+1, false)
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	for !x.ended && (!x.early || x.index.RowCount() <= i) {
-		x.grew.Wait()
+	for !x.ended && (!x.onDemand || x.index.RowCount() <= i) {
+		x.progress.Wait()
 	}
-	if (x.early || x.fault == nil) && x.drawn() > i {
+	if (x.onDemand || x.fault == nil) && x.drawn() > i {
 		return true, nil
 	}
 	return false, x.fault
@@ -293,7 +293,7 @@ func (x *indexed) end() error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	for !x.ended {
-		x.grew.Wait()
+		x.progress.Wait()
 	}
 	return x.fault
 }
@@ -312,36 +312,36 @@ func (x *indexed) Close() error {
 		x.fault = errClosed
 	}
 	x.mu.Unlock()
-	x.gate.Broadcast()
+	x.demand.Broadcast()
 	return x.from.Close()
 }
 
-// take records a row. If rows are used on demand, it also plans the row as a conversation.
-func (x *indexed) take(l *loader, at rows.Line, e *entry, assign *dataset.Assigner) {
+// recordRow records a row. If rows are used on demand, it also plans the row as a conversation.
+func (x *indexed) recordRow(l *loader, at rows.Line, e *entry, assign *dataset.Assigner) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	row := x.index.RowCount()
 	l.set.info.LongRows = l.set.info.LongRows || e.size > longRow
 	x.index.AddRow(at, e.Turns, markOf)
-	if x.early { // each row is a conversation; otherwise the first row of a conversation is only known at the end
+	if x.onDemand { // each row is a conversation; otherwise the first row of a conversation is only known at the end
 		x.leaveRoom(&e.prompt, e.block)
 	}
-	want := wanted(&e.prompt, e.block)
-	if !x.early {
+	want := promptDemand(&e.prompt, e.block)
+	if !x.onDemand {
 		if want != 0 && x.rescaled == nil {
-			x.wants.Set(row, int32(want), 0)
+			x.promptTokens.Set(row, int32(want), 0)
 		}
 		return
 	}
 	if e.ID != "" {
-		x.own++
+		x.withID++
 	}
 	x.plan(l, []uint32{uint32(row)}, assign, func(uint32) string { return e.Turns[0].Origin })
 	x.request(row, want)
 }
 
-// wanted returns the number of tokens that a row takes from the prompt sequence. It is negative if they follow blocks of hash ids.
-func wanted(rec *trace.Record, block int) int {
+// promptDemand returns the number of tokens that a row takes from the prompt sequence. It is negative if they follow blocks of hash ids.
+func promptDemand(rec *trace.Record, block int) int {
 	if ids := len(rec.HashIDs); ids > 0 {
 		return -max(0, rec.InputLength-ids*block)
 	}
@@ -352,9 +352,9 @@ func wanted(rec *trace.Record, block int) int {
 func (x *indexed) request(row, want int) {
 	switch {
 	case want > 0:
-		x.prompts.Set(row, int32(x.made.texts.Add(want, synth.NoPrefix)), -1)
+		x.prompts.Set(row, int32(x.replayed.texts.Add(want, synth.NoPrefix)), -1)
 	case want < 0:
-		x.prompts.Set(row, int32(x.made.texts.AddLoose(-want)), -1)
+		x.prompts.Set(row, int32(x.replayed.texts.AddUnchecked(-want)), -1)
 	}
 }
 
@@ -384,7 +384,7 @@ func markOf(t *conversation.Turn) (m rowstore.Mark) {
 // plan sets models and output lengths for the turns of a conversation and updates the info. list holds its rows. origin returns the position of a row.
 func (x *indexed) plan(l *loader, list []uint32, assign *dataset.Assigner, origin func(row uint32) string) {
 	info := &l.set.info
-	if x.format.lifts && x.HoistSystem {
+	if x.format.liftsSystem && x.HoistSystem {
 		x.index.Hoist(list)
 	}
 	slots := x.index.Slots(list)

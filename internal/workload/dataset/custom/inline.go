@@ -27,10 +27,10 @@ const downloadBatch = 256
 
 // downloads stores the downloaded images in a temporary file. Only their offsets are in memory.
 type downloads struct {
-	kept  boundedfile.SpooledBytes
-	at    map[[2]uint64]download // by two hashes of the URL
-	seeds [2]maphash.Seed
-	names map[string]string // media types, each stored once
+	contents boundedfile.SpooledBytes
+	at       map[[2]uint64]download // by two hashes of the URL
+	seeds    [2]maphash.Seed
+	names    map[string]string // media types, each stored once
 }
 
 // download is the position of an image in the temporary file.
@@ -40,7 +40,7 @@ type download struct {
 }
 
 func newDownloads() *downloads {
-	return &downloads{kept: boundedfile.SpooledBytes{Name: "the fetched images"}, at: map[[2]uint64]download{}, names: map[string]string{},
+	return &downloads{contents: boundedfile.SpooledBytes{Name: "the fetched images"}, at: map[[2]uint64]download{}, names: map[string]string{},
 		seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
@@ -53,8 +53,8 @@ func (d *downloads) put(address, media string, content []byte) error {
 	if _, known := d.names[media]; !known {
 		d.names[media] = media
 	}
-	d.at[d.key(address)] = download{d.kept.Size(), int64(len(content)), d.names[media]}
-	_, err := d.kept.Write(content)
+	d.at[d.key(address)] = download{d.contents.Size(), int64(len(content)), d.names[media]}
+	_, err := d.contents.Write(content)
 	return err
 }
 
@@ -64,7 +64,7 @@ func (d *downloads) fill(b *conversation.Blob, store *conversation.Store) bool {
 	if known {
 		b.Fill(at.media, store, at.size, func() ([]byte, error) {
 			content := make([]byte, at.size)
-			_, err := d.kept.ReadAt(content, at.offset)
+			_, err := d.contents.ReadAt(content, at.offset)
 			return content, err
 		})
 	}

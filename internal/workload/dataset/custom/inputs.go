@@ -217,8 +217,8 @@ func (s *inputsSupply) each(l *loader, take func(rows.Line, *entry), more func()
 	return l.eachInputs(s.file.Path, s.file.From(0), take, more)
 }
 
-// again reads a session. It counts lines and list positions from the first session of the run.
-func (s *inputsSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
+// reread reads a session. It counts lines and list positions from the first session of the run.
+func (s *inputsSupply) reread(l *loader, at rowstore.Run, skip int) (e entry, err error) {
 	lines := &lineCounter{from: s.file.From(at.Offset), line: int(at.Line)}
 	in := bufio.NewReader(lines)
 	passed := int64(0) // bytes before the input of the current decoder

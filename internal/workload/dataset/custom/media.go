@@ -205,7 +205,7 @@ func (e *entries) objects(keys string, items []json.RawMessage) {
 		name := ""
 		if given := item.String("name"); given != nil {
 			name = *given
-			e.labelled = e.labelled || name != ""
+			e.hasNames = e.hasNames || name != ""
 		}
 		for k, raw := range item.List("contents") {
 			var content string

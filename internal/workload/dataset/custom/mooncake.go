@@ -86,11 +86,11 @@ func mooncakeEntry(l *loader, r *rows.Row) entry {
 
 // recordEntry returns a record of traffic as a conversation.
 func (l *loader) recordEntry(rec trace.Record, block int) entry {
-	e := entry{prompt: rec, block: block, left: !l.Limits.Take(&rec, &l.set.info)}
+	e := entry{prompt: rec, block: block, skipped: !l.Limits.Take(&rec, &l.set.info)}
 	if l.BlockSize > 0 {
 		e.block = l.BlockSize
 	}
-	if e.left {
+	if e.skipped {
 		e.Turns = []conversation.Turn{l.recorded(&rec)}
 		return e
 	}
@@ -134,7 +134,7 @@ func (l *loader) replay(records []trace.Record, block int) error {
 			return err
 		}
 	}
-	made := &replayed{turns: make([][]promptSource, len(sessions))}
+	made := &replayPrompts{turns: make([][]promptSource, len(sessions))}
 	for i := range sessions {
 		s := &sessions[i]
 		s.Check(&l.faults)
@@ -200,8 +200,8 @@ type promptSource struct {
 	length   int
 }
 
-// replayed generates the prompts of recorded traffic.
-type replayed struct {
+// replayPrompts generates the prompts of recorded traffic.
+type replayPrompts struct {
 	turns  [][]promptSource // per conversation; nil = nothing to generate
 	corpus *synth.Corpus
 	texts  *synth.Sequence
@@ -212,7 +212,7 @@ type replayed struct {
 }
 
 // planPrompts requests the prompts in the order of the conversations.
-func (l *loader) planPrompts(sessions []trace.Session, r *replayed, block int) error {
+func (l *loader) planPrompts(sessions []trace.Session, r *replayPrompts, block int) error {
 	for i, s := range sessions {
 		for k := range s.Records {
 			rec := &s.Records[k]
@@ -235,19 +235,19 @@ func (l *loader) planPrompts(sessions []trace.Session, r *replayed, block int) e
 	return nil
 }
 
-func (r *replayed) turn(rec *trace.Record, block int) promptSource {
+func (r *replayPrompts) turn(rec *trace.Record, block int) promptSource {
 	m := promptSource{sequence: -1, ids: rec.HashIDs, length: rec.InputLength}
 	switch rest := rec.InputLength - len(rec.HashIDs)*block; {
 	case len(rec.HashIDs) == 0:
 		m.sequence = r.texts.Add(rec.InputLength, synth.NoPrefix)
 	case rest > 0:
-		m.sequence = r.texts.AddLoose(rest)
+		m.sequence = r.texts.AddUnchecked(rest)
 	}
 	return m
 }
 
 // openBlocks opens the corpus when the first prompt is needed, and only once.
-func (l *loader) openBlocks(r *replayed, block int) error {
+func (l *loader) openBlocks(r *replayPrompts, block int) error {
 	if r.corpus != nil {
 		return nil
 	}
@@ -274,8 +274,8 @@ func (l *loader) openBlocks(r *replayed, block int) error {
 }
 
 // fill generates the prompts of conversation i.
-func (r *replayed) fill(i int, c *conversation.Conversation) {
-	r.claim(i)
+func (r *replayPrompts) fill(i int, c *conversation.Conversation) {
+	r.claimUpTo(i)
 	for k, m := range r.turns[i] {
 		if m.length > 0 {
 			c.Turns[k].Parts = conversation.Texts("text", r.text(m))
@@ -283,8 +283,8 @@ func (r *replayed) fill(i int, c *conversation.Conversation) {
 	}
 }
 
-// claim claims the ids of all conversations up to i, in order. Each call continues where the last one stopped.
-func (r *replayed) claim(i int) {
+// claimUpTo claims the ids of all conversations up to i, in order. Each call continues where the last one stopped.
+func (r *replayPrompts) claimUpTo(i int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for ; r.claimed <= i; r.claimed++ {
@@ -297,7 +297,7 @@ func (r *replayed) claim(i int) {
 }
 
 // text generates one prompt.
-func (r *replayed) text(m promptSource) string {
+func (r *replayPrompts) text(m promptSource) string {
 	if m.ids == nil {
 		return r.texts.Text(m.sequence)
 	}

@@ -84,7 +84,7 @@ func readPool(l *loader, path string) error {
 		l.add(c)
 	}
 	if !keep {
-		l.set.lay = func(i int, c *conversation.Conversation) { assemble(&c.Turns[0], draws[i]) }
+		l.set.readStored = func(i int, c *conversation.Conversation) { assemble(&c.Turns[0], draws[i]) }
 	}
 	return nil
 }
@@ -209,8 +209,8 @@ func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *
 		return fmt.Errorf("%s: batch sizes other than 1 need a single pool file, but the folder has %d", path, len(list))
 	}
 	p := list[0]
-	if p.named != "" {
-		return fmt.Errorf("%s: batch sizes other than 1 would lose names and image_uuids; remove these keys from the pool or set the batch sizes to 1", p.named)
+	if p.firstNamed != "" {
+		return fmt.Errorf("%s: batch sizes other than 1 would lose names and image_uuids; remove these keys from the pool or set the batch sizes to 1", p.firstNamed)
 	}
 	for i := range draws {
 		for _, k := range batchKinds {
@@ -235,12 +235,12 @@ func (l *loader) drawBatches(path string, list []*pool, draws [][]pick, stream *
 
 // pool holds the rows of a file to draw from, in memory or as positions in the file.
 type pool struct {
-	loader   *loader
-	name     string // name of the file
-	rows     int
-	named    string                                          // position of the first row whose contents have names or ids; "" = none
-	contents map[conversation.Kind]*rowstore.Column[content] // by kind; the columns are empty if whole rows are drawn
-	batches  bool
+	loader     *loader
+	name       string // name of the file
+	rows       int
+	firstNamed string                                          // position of the first row whose contents have names or ids; "" = none
+	contents   map[conversation.Kind]*rowstore.Column[content] // by kind; the columns are empty if whole rows are drawn
+	batches    bool
 
 	turns  []conversation.Turn
 	from   supply
@@ -290,8 +290,8 @@ func poolEntry(name string) func(*loader, *rows.Row) entry {
 // note counts a row and its contents.
 func (p *pool) note(l *loader, e *entry) {
 	for k, part := range e.Turns[0].Parts {
-		if p.named == "" && (l.labelled || part.ID != "") {
-			p.named = e.Turns[0].Origin
+		if p.firstNamed == "" && (l.hasNames || part.ID != "") {
+			p.firstNamed = e.Turns[0].Origin
 		}
 		of := p.contents[part.Kind]
 		if of == nil {
@@ -321,7 +321,7 @@ func (p *pool) turn(row uint32) conversation.Turn {
 		return p.turns[row]
 	}
 	at := p.places.Find(int(row))
-	e, err := p.from.again(reread(p.loader.Options, p.loader.set.info, p.loader.media), at, int(row-at.Row))
+	e, err := p.from.reread(reread(p.loader.Options, p.loader.set.info, p.loader.media), at, int(row-at.Row))
 	if err != nil {
 		panic(changed(poolType, err))
 	}

@@ -40,7 +40,7 @@ func TestLargePoolsAreTheSame(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if left.(*Dataset).lay == nil {
+			if left.(*Dataset).readStored == nil {
 				t.Fatal("the rows were kept")
 			}
 			if got, want := whole(t, left), whole(t, kept); !slices.Equal(got, want) {

@@ -91,7 +91,7 @@ func eachCell(path, column string, f func(where, text string) bool) error {
 
 // eachRecord calls f for every record of a CSV table with its position and its number from 0, until f returns false.
 func eachRecord(path string, from io.Reader, separator rune, f func(where string, record []string, number int) (bool, error)) error {
-	bound := &limitedReader{source: from, left: longestRecord}
+	bound := &limitedReader{source: from, remaining: longestRecord}
 	in := bufio.NewReader(bound)
 	if mark, _ := in.Peek(3); string(mark) == "\xef\xbb\xbf" {
 		_, _ = in.Discard(3) // the bytes are in the buffer, so this cannot fail
@@ -100,7 +100,7 @@ func eachRecord(path string, from io.Reader, separator rune, f func(where string
 	t.Comma, t.FieldsPerRecord, t.ReuseRecord = separator, -1, true
 	line, number := 0, 0
 	for {
-		bound.left = longestRecord
+		bound.remaining = longestRecord
 		record, err := t.Read()
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -105,7 +105,7 @@ func SampleRecords(pools []Pool, named string, as setting.Spell) (*FileSample, e
 // inlinable returns an error if rows of a format cannot be given in a configuration.
 func inlinable(f Format, pools []Pool, as setting.Spell) error {
 	switch {
-	case !f.rowed():
+	case !f.hasJSONRows():
 		return fmt.Errorf("%s: the type %s cannot be written in a configuration file; use a data file", as.As("datasets.main.records"), f.Name)
 	case !f.Sampled && len(pools) > 0 && pools[0].Name != "":
 		return fmt.Errorf("%s: named lists need type %s, not %s", as.As("datasets.main.records"), poolType, f.Name)
@@ -127,7 +127,7 @@ func KeysOfRows() (list []RowKeys) {
 		if f.Name == poolType {
 			keys = poolKeys
 		}
-		if f.rowed() && keys != nil {
+		if f.hasJSONRows() && keys != nil {
 			list = append(list, RowKeys{f.Name, keys, turns[f.Name]})
 		}
 	}

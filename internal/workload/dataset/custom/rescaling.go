@@ -16,11 +16,11 @@ type rescaling struct {
 	ids   trace.IDs // used until all rows are known
 	block int
 
-	shared rowstore.Column[uint32] // by row: number of leading shared ids, plus 1; 0 = the row has no ids
-	inputs rowstore.Column[uint32] // by row: input tokens; used until all rows are known
-	before rowstore.Column[int64]  // by row: the id before its own new ids
-	copies rowstore.Column[uint32] // by row: copy of the id space that it uses; shorter = the first copy
-	step   int64                   // distance between the ids of two copies
+	sharedIDs    rowstore.Column[uint32] // by row: number of leading shared ids, plus 1; 0 = the row has no ids
+	inputs       rowstore.Column[uint32] // by row: input tokens; used until all rows are known
+	lastSharedID rowstore.Column[int64]  // by row: the id before its own new ids
+	copies       rowstore.Column[uint32] // by row: copy of the id space that it uses; shorter = the first copy
+	step         int64                   // distance between the ids of two copies
 }
 
 // claimedAhead is the number of ids that are claimed before the first prompt is generated. Later ids may get the same text as others after the same
@@ -40,26 +40,26 @@ func (x *indexed) rescale(l *loader) error {
 	again.Reading, again.media.fetched = l.Reading, l.media.fetched
 	err := x.from.each(again, func(_ rows.Line, e *entry) {
 		clear(again.media.known)
-		if e.left {
+		if e.skipped {
 			return
 		}
 		r.inputs.Add(uint32(e.prompt.InputLength))
 		if len(e.prompt.HashIDs) == 0 {
-			r.shared.Add(0)
+			r.sharedIDs.Add(0)
 			return
 		}
-		r.shared.Add(uint32(r.ids.Leading(&e.prompt, r.block) + 1))
+		r.sharedIDs.Add(uint32(r.ids.Leading(&e.prompt, r.block) + 1))
 	}, func() bool { return true })
 	if err != nil {
 		return err
 	}
-	x.plant(r)
+	x.rescaleRows(r)
 	r.ids, r.inputs = trace.IDs{}, rowstore.Column[uint32]{}
 	return nil
 }
 
-// plant assigns new ids, lengths and times to the rows in the order of the conversations.
-func (x *indexed) plant(r *rescaling) {
+// rescaleRows assigns new ids, lengths and times to the rows in the order of the conversations.
+func (x *indexed) rescaleRows(r *rescaling) {
 	last, roots := r.FirstID(&r.ids), r.Roots(x.Root)
 	var prefix []int64 // only its length matters here
 	for i := range x.index.Conversations() {
@@ -67,20 +67,20 @@ func (x *indexed) plant(r *rescaling) {
 			at := int(row)
 			input, _ := r.inputs.At(at)
 			rec := trace.Record{InputLength: int(input)}
-			if n, _ := r.shared.At(at); n > 0 {
+			if n, _ := r.sharedIDs.At(at); n > 0 {
 				for len(prefix) < int(n) {
 					prefix = append(prefix, 0)
 				}
 				rec.HashIDs = prefix[:n-1]
-				r.before.Set(at, last, 0)
+				r.lastSharedID.Set(at, last, 0)
 				last = r.Prompt(&rec, int(n-1), r.block, last)
 				if r.PrefixRoot > 1 && len(rec.HashIDs) > 0 {
 					r.copies.Set(at, uint32(roots.Below(r.PrefixRoot)), 0)
 				}
 			}
 			r.Rest(&rec, r.block)
-			if want := wanted(&rec, r.block); want != 0 {
-				x.wants.Set(at, int32(want), 0)
+			if want := promptDemand(&rec, r.block); want != 0 {
+				x.promptTokens.Set(at, int32(want), 0)
 			}
 			for slot := x.index.FirstSlot(at); slot < x.index.FirstSlot(at+1); slot++ {
 				if ms := x.index.Time(slot); ms != nil {
@@ -95,8 +95,8 @@ func (x *indexed) plant(r *rescaling) {
 // rescaledEntry rescales a row that was read again.
 func (x *indexed) rescaledEntry(l *loader, row int, e *entry) {
 	r, rec := x.rescaled, e.prompt
-	if n, _ := r.shared.At(row); n > 0 {
-		before, _ := r.before.At(row)
+	if n, _ := r.sharedIDs.At(row); n > 0 {
+		before, _ := r.lastSharedID.At(row)
 		r.Prompt(&rec, int(n-1), r.block, before)
 		copied, _ := r.copies.At(row)
 		trace.Shift(&rec, int64(copied)*r.step)
@@ -108,13 +108,13 @@ func (x *indexed) rescaledEntry(l *loader, row int, e *entry) {
 	e.Turns = []conversation.Turn{l.recorded(&one[0])}
 }
 
-// claim claims the rescaled ids in the order of the conversations.
-func (x *indexed) claim() {
+// claimIDs claims the rescaled ids in the order of the conversations.
+func (x *indexed) claimIDs() {
 	claimed := 0
-	for i := 0; x.made.corpus != nil && i < x.index.Conversations() && claimed < claimedAhead; i++ {
+	for i := 0; x.replayed.corpus != nil && i < x.index.Conversations() && claimed < claimedAhead; i++ {
 		for _, row := range x.index.RowsOf(i) {
 			if ids := x.row(int(row)).prompt.HashIDs; ids != nil {
-				x.made.blocks().Claim(ids)
+				x.replayed.blocks().Claim(ids)
 				claimed += len(ids)
 			}
 		}

@@ -21,8 +21,8 @@ var captureKeys = []string{"captureData", "eventMetadata", "eventVersion", "type
 // ownOfRun are the members of a captured body that the run sets itself, or that have their own field.
 var ownOfRun = []string{"messages", "tools", "max_tokens", "max_completion_tokens", "model", "stream", "stream_options"}
 
-// captured lists the files of a capture: the file itself, or all .jsonl files below a folder.
-func captured(path string) ([]string, error) {
+// captureFiles lists the files of a capture: the file itself, or all .jsonl files below a folder.
+func captureFiles(path string) ([]string, error) {
 	if !isFolder(path) {
 		return []string{path}, nil
 	}
@@ -31,7 +31,7 @@ func captured(path string) ([]string, error) {
 
 // readSageMaker reads chat requests captured by a SageMaker endpoint. Each is a conversation. Times count from the earliest one.
 func readSageMaker(l *loader, path string) error {
-	files, err := captured(path)
+	files, err := captureFiles(path)
 	if err != nil {
 		return err
 	}
@@ -74,13 +74,13 @@ func readSageMaker(l *loader, path string) error {
 	return l.replay(taken, MooncakeBlock)
 }
 
-var captureLayout = layout{supply: openLines, keys: captureKeys, entry: captureEntry, files: captured, gather: func() grouper { return &instantOrder{} }}
+var captureLayout = layout{supply: openLines, keys: captureKeys, entry: captureEntry, files: captureFiles, gather: func() grouper { return &instantOrder{} }}
 
 // captureEntry reads one captured request, with its wall clock time.
 func captureEntry(l *loader, r *rows.Row) entry {
 	rec, ok := capture(r, &l.faults)
 	if !ok {
-		return entry{left: true}
+		return entry{skipped: true}
 	}
 	e := entry{long: l.Limits.MaxISL > 0 && rec.InputLength > l.Limits.MaxISL}
 	rec.InputLength = 0 // for information only: the messages are given
@@ -136,7 +136,7 @@ func (g *instantOrder) done(x *indexed, l *loader) *rowstore.Grouping {
 
 // glanceSageMaker counts captured requests.
 func glanceSageMaker(l *FileSample, path string) error {
-	files, err := captured(path)
+	files, err := captureFiles(path)
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func capture(r *rows.Row, faults *dataset.Faults) (trace.Record, bool) {
 		meta.Where, data.Where = where, where
 	}
 	rec.Timestamp = inferenceTime(meta)
-	body := side(data, "endpointInput", true, faults)
+	body := endpointSide(data, "endpointInput", true, faults)
 	if body == nil {
 		return rec, false
 	}
@@ -173,7 +173,7 @@ func capture(r *rows.Row, faults *dataset.Faults) (trace.Record, bool) {
 		rec.OutputLength = body.Int("max_completion_tokens", 1)
 	}
 	rec.Extra = body.Without(ownOfRun...)
-	if answer := side(data, "endpointOutput", false, faults); answer != nil && answer.Has("usage") {
+	if answer := endpointSide(data, "endpointOutput", false, faults); answer != nil && answer.Has("usage") {
 		if usage := answer.Child("usage"); usage != nil && usage.Has("prompt_tokens") {
 			if n := usage.Int("prompt_tokens", 0); n != nil {
 				rec.InputLength = *n
@@ -201,9 +201,9 @@ func inferenceTime(meta *rows.Row) *float64 {
 	return &ms
 }
 
-// side reads the captured data of one side of the endpoint: JSON text, plain or in base64. needed = it must be present and valid. Otherwise it may be
+// endpointSide reads the captured data of one side of the endpoint: JSON text, plain or in base64. needed = it must be present and valid. Otherwise it may be
 // absent or invalid, and nil is returned.
-func side(data *rows.Row, name string, needed bool, faults *dataset.Faults) *rows.Row {
+func endpointSide(data *rows.Row, name string, needed bool, faults *dataset.Faults) *rows.Row {
 	if !needed {
 		faults = &dataset.Faults{}
 	}

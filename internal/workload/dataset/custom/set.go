@@ -44,7 +44,7 @@ func (l *loader) finish() error {
 	for i := range l.set.conversations {
 		complete(&l.set.conversations[i], assign, &l.set.info)
 	}
-	return l.surround()
+	return l.addSystemAndContexts()
 }
 
 // complete sets the models and output lengths of the next conversation's turns and updates the info.
@@ -68,8 +68,8 @@ func complete(c *conversation.Conversation, assign *dataset.Assigner, info *data
 	info.Turns += len(c.Turns)
 }
 
-// enclose puts a system message before a conversation; "" = none.
-func enclose(c *conversation.Conversation, system string) {
+// addSystem puts a system message before a conversation; "" = none.
+func addSystem(c *conversation.Conversation, system string) {
 	if system == "" {
 		return
 	}
@@ -79,8 +79,8 @@ func enclose(c *conversation.Conversation, system string) {
 	c.System = system + c.System
 }
 
-// surround adds the system message and the user contexts to the conversations. The contexts are drawn after all prompts.
-func (l *loader) surround() error {
+// addSystemAndContexts adds the system message and the user contexts to the conversations. The contexts are drawn after all prompts.
+func (l *loader) addSystemAndContexts() error {
 	system := l.Context.System
 	if l.Context.SharedSystem > 0 || l.Context.User > 0 {
 		texts, err := l.sequence()
@@ -192,9 +192,9 @@ func (s *Dataset) Draft(i int) (c *conversation.Conversation, whole bool) {
 		copied.Turns = slices.Clone(copied.Turns)
 		c = &copied
 	}
-	enclose(c, s.system)
-	if s.lay != nil {
-		s.lay(i, c)
+	addSystem(c, s.system)
+	if s.readStored != nil {
+		s.readStored(i, c)
 	}
 	return c, s.fill == nil
 }

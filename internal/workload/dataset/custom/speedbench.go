@@ -34,7 +34,7 @@ func speedBenchCategory(name string) string {
 func readSpeedBench(l *loader, path string) error {
 	places := map[string]int{}
 	return l.rows(path, questionKeys, func(r *rows.Row) {
-		if e := questionEntry(l, r); !e.left {
+		if e := questionEntry(l, r); !e.skipped {
 			c := l.conversation(e.ID, places)
 			c.Turns = append(c.Turns, e.Turns...)
 		}
@@ -47,15 +47,15 @@ var questionLayout = layout{supply: openLines, keys: questionKeys, entry: questi
 func questionEntry(l *loader, r *rows.Row) (e entry) {
 	id, kind, turns := question(r)
 	if len(turns) == 0 {
-		return entry{left: true}
+		return entry{skipped: true}
 	}
 	category := speedBenchCategory(l.Type)
 	e.ID, e.Turns = id, turns
-	if e.left = category != "" && kind != category; e.left {
-		if l.others == nil {
-			l.others = map[string]bool{}
+	if e.skipped = category != "" && kind != category; e.skipped {
+		if l.otherCategories == nil {
+			l.otherCategories = map[string]bool{}
 		}
-		l.others[kind] = true
+		l.otherCategories[kind] = true
 	}
 	return e
 }

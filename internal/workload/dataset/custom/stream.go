@@ -67,7 +67,7 @@ func Stream(path, name string, o Options, f func(Entry) error) (format string, w
 		return name, nil, CheckType(name)
 	}
 	if o.InputColumn != "" && !known.Column {
-		return name, nil, columnless(path, known, o.Spell)
+		return name, nil, noColumnError(path, known, o.Spell)
 	}
 	read := streamed[known.Name]
 	if isFolder(path) && !known.Agents && known.Name != "sagemaker_data_capture" {
@@ -130,7 +130,7 @@ func streamMooncake(l *loader, path string, f func(Entry)) error {
 
 // streamSageMaker reads captured requests. Times count from the earliest one.
 func streamSageMaker(l *loader, path string, f func(Entry)) error {
-	files, err := captured(path)
+	files, err := captureFiles(path)
 	if err != nil {
 		return err
 	}

@@ -32,12 +32,12 @@ func openStreamedAgents(read func(*Agents, string) error) func(path string, o Op
 			return nil, err
 		}
 		g := &streamedAgents{streamedDataset: inner, agents: l.Agents()}
-		g.agents.set.kept.Name, g.agents.next = path, g.next
+		g.agents.set.packedSessions.Name, g.agents.next = path, g.next
 		g.source = g.agents.set
 		go func() {
 			err := read(g.agents, path)
 			if err == nil && l.faults.Count() == 0 {
-				err = g.agents.tell(path)
+				err = g.agents.warnSkipped(path)
 			}
 			g.mu.Lock()
 			g.publish()
@@ -80,7 +80,7 @@ func (g *streamedAgents) next() (enough bool) {
 	if g.fault == nil {
 		g.fault = g.agents.set.fault
 	}
-	if g.sound(l) {
+	if g.canContinue(l) {
 		g.publish()
 		g.pause()
 	}
@@ -91,7 +91,7 @@ func (g *streamedAgents) next() (enough bool) {
 func (g *streamedAgents) publish() {
 	g.info = g.agents.l.set.info
 	g.info.Warnings = slices.Clip(g.info.Warnings)
-	g.agents.set.tell(&g.info)
+	g.agents.set.fillInfo(&g.info)
 }
 
 // Timings returns the send times of conversation i. agentSet has its own lock, so that texts can be generated while traces are read.
@@ -112,5 +112,5 @@ func (g *streamedAgents) Draft(i int) (c *conversation.Conversation, whole bool)
 
 // Close stops the reading and removes the temporary file.
 func (g *streamedAgents) Close() error {
-	return errors.Join(g.streamedDataset.Close(), g.agents.set.kept.Close())
+	return errors.Join(g.streamedDataset.Close(), g.agents.set.packedSessions.Close())
 }

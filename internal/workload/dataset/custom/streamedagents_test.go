@@ -42,7 +42,7 @@ func TestAgentsGrow(t *testing.T) {
 	if id := s.ID(last[0].Conversation); id != fmt.Sprintf("t%d::sa:x", count-1) {
 		t.Errorf("the last one starts %s", id)
 	}
-	name := s.agents.set.kept.Name
+	name := s.agents.set.packedSessions.Name
 	want := []string{name + ": 1 agents skipped: they start before the first request of their main agent", name + ": 1 requests skipped: their input has no tokens"}
 	if n := s.Len(); n != count+1 || s.Info().Turns != 3*count+1 || s.Info().Started != count || !slices.Equal(s.Info().Warnings, want) {
 		t.Errorf("%d traces, %+v", n, s.Info())

@@ -18,14 +18,14 @@ type streamedDataset struct {
 	models *dataset.Assigner
 	stop   context.CancelFunc // stops the reading
 
-	mu   sync.Mutex
-	move *sync.Cond // signals new conversations, new requests, or the end
+	mu      sync.Mutex
+	changed *sync.Cond // signals new conversations, new requests, or the end
 	Dataset
 
-	asked int   // number of conversations requested
-	whole bool  // all conversations are requested
-	ended bool  // no more conversations will come
-	fault error // reason of the end
+	requested    int   // number of conversations requested
+	allRequested bool  // all conversations are requested
+	ended        bool  // no more conversations will come
+	fault        error // reason of the end
 }
 
 var _ interface {
@@ -50,7 +50,7 @@ func Grow(ctx context.Context, name string, o Options, info dataset.Info, read f
 		return nil, err
 	}
 	g.models = assign
-	l.sink = func(c conversation.Conversation) { g.take(l, c) }
+	l.sink = func(c conversation.Conversation) { g.addAndWait(l, c) }
 	go func() {
 		defer g.stop()
 		err := read(ctx, l)
@@ -65,7 +65,7 @@ func Grow(ctx context.Context, name string, o Options, info dataset.Info, read f
 // newStreamedDataset returns the dataset before anything is read. stop stops the reading.
 func newStreamedDataset(l *loader, stop context.CancelFunc) (*streamedDataset, error) {
 	g := &streamedDataset{stop: stop}
-	g.move = sync.NewCond(&g.mu)
+	g.changed = sync.NewCond(&g.mu)
 	g.info, g.system = l.set.info, l.Context.System
 	if l.Context.SharedSystem > 0 {
 		texts, err := l.sequence()
@@ -77,11 +77,11 @@ func newStreamedDataset(l *loader, stop context.CancelFunc) (*streamedDataset, e
 	return g, nil
 }
 
-// take adds a conversation and waits until more are wanted.
-func (g *streamedDataset) take(l *loader, c conversation.Conversation) {
+// addAndWait adds a conversation and waits until more are wanted.
+func (g *streamedDataset) addAndWait(l *loader, c conversation.Conversation) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.sound(l) {
+	if !g.canContinue(l) {
 		return
 	}
 	g.info.Warnings = slices.Clip(l.set.info.Warnings)
@@ -90,8 +90,8 @@ func (g *streamedDataset) take(l *loader, c conversation.Conversation) {
 	g.pause()
 }
 
-// sound reports whether the reading can continue. The caller holds mu.
-func (g *streamedDataset) sound(l *loader) bool {
+// canContinue reports whether the reading can continue. The caller holds mu.
+func (g *streamedDataset) canContinue(l *loader) bool {
 	if g.fault == nil && l.faults.Count() > 0 {
 		g.fault = l.faults.Err()
 		g.stop()
@@ -101,9 +101,9 @@ func (g *streamedDataset) sound(l *loader) bool {
 
 // pause signals that there is more, and waits until more is requested. The caller holds mu.
 func (g *streamedDataset) pause() {
-	g.move.Broadcast()
-	for !g.whole && g.fault == nil && g.Dataset.Len() >= g.asked+conversationsAhead {
-		g.move.Wait()
+	g.changed.Broadcast()
+	for !g.allRequested && g.fault == nil && g.Dataset.Len() >= g.requested+conversationsAhead {
+		g.changed.Wait()
 	}
 }
 
@@ -124,17 +124,17 @@ func (g *streamedDataset) end(l *loader, name string, err error) {
 		g.fault = nil
 	}
 	g.ended = true
-	g.move.Broadcast()
+	g.changed.Broadcast()
 }
 
 // Reach waits until conversation i has been read.
 func (g *streamedDataset) Reach(i int) (bool, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.asked = max(g.asked, i+1)
-	g.move.Broadcast()
+	g.requested = max(g.requested, i+1)
+	g.changed.Broadcast()
 	for g.Dataset.Len() <= i && !g.ended {
-		g.move.Wait()
+		g.changed.Wait()
 	}
 	if g.Dataset.Len() > i {
 		return true, nil
@@ -156,10 +156,10 @@ func (g *streamedDataset) Ordered() bool { return true }
 func (g *streamedDataset) Len() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.whole = true
-	g.move.Broadcast()
+	g.allRequested = true
+	g.changed.Broadcast()
 	for !g.ended {
-		g.move.Wait()
+		g.changed.Wait()
 	}
 	return g.Dataset.Len() // an error is reported to whoever uses the rows
 }
@@ -169,26 +169,26 @@ var errAbridged = errors.New("reading stopped early")
 
 // Abridge stops the reading. The dataset is what was read so far.
 func (g *streamedDataset) Abridge() (all bool) {
-	return g.cut(errAbridged)
+	return g.stopReading(errAbridged)
 }
 
 // Close stops the reading.
 func (g *streamedDataset) Close() error {
-	g.cut(errClosed)
+	g.stopReading(errClosed)
 	return nil
 }
 
-// cut stops the reading and records the reason, unless the reading has ended. all = everything had been read without error.
-func (g *streamedDataset) cut(why error) (all bool) {
+// stopReading stops the reading and records the reason, unless the reading has ended. all = everything had been read without error.
+func (g *streamedDataset) stopReading(why error) (all bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if all = g.ended && g.fault == nil; !g.ended && g.fault == nil {
 		g.fault = why
 	}
 	g.stop()
-	g.move.Broadcast()
+	g.changed.Broadcast()
 	for !g.ended {
-		g.move.Wait()
+		g.changed.Wait()
 	}
 	return all
 }

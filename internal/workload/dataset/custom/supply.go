@@ -13,8 +13,8 @@ import (
 type supply interface {
 	// each reads the rows in order and calls take for every valid one, until more returns false. The loader records the errors of rows.
 	each(l *loader, take func(at rows.Line, e *entry), more func() bool) error
-	// again reads the row that is skip rows after the start of the run.
-	again(l *loader, at rowstore.Run, skip int) (entry, error)
+	// reread reads the row that is skip rows after the start of the run.
+	reread(l *loader, at rowstore.Run, skip int) (entry, error)
 	Close() error
 }
 
@@ -70,7 +70,7 @@ func (f Format) known(l *loader) []string {
 	return f.keys
 }
 
-func (s *lineSupply) again(l *loader, at rowstore.Run, skip int) (e entry, err error) {
+func (s *lineSupply) reread(l *loader, at rowstore.Run, skip int) (e entry, err error) {
 	k := sort.Search(len(s.from), func(k int) bool { return s.from[k] > at.Offset }) - 1
 	line, err := s.files[k].At(int(at.Line), at.Offset-s.from[k], skip)
 	if err != nil {

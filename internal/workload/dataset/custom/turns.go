@@ -121,21 +121,21 @@ func ownID(r *rows.Row) string {
 // Layouts of the single_turn and multi_turn formats.
 var (
 	singleTurnLayout = layout{supply: openLines, keys: turnKeys, entry: singleTurn, join: joinSingle}
-	multiTurnLayout  = layout{supply: openLines, keys: multiTurnKeys, entry: multiTurn, join: joinMulti, lifts: true}
+	multiTurnLayout  = layout{supply: openLines, keys: multiTurnKeys, entry: multiTurn, join: joinMulti, liftsSystem: true}
 )
 
 // singleTurn reads one single_turn row as a conversation.
 func singleTurn(l *loader, r *rows.Row) entry {
 	checkType(r, "single_turn")
 	t := l.readTurn(r)
-	return entry{Conversation: conversation.Conversation{ID: ownID(r), Turns: []conversation.Turn{t}}, left: l.outside(t.Timestamp)}
+	return entry{Conversation: conversation.Conversation{ID: ownID(r), Turns: []conversation.Turn{t}}, skipped: l.outside(t.Timestamp)}
 }
 
 // multiTurn reads one multi_turn row as a conversation.
 func multiTurn(l *loader, r *rows.Row) entry {
 	checkType(r, "multi_turn")
 	e := entry{Conversation: conversation.Conversation{ID: ownID(r), Turns: l.turns(r)}}
-	e.left = len(e.Turns) == 0 || l.outside(e.Turns[0].Timestamp)
+	e.skipped = len(e.Turns) == 0 || l.outside(e.Turns[0].Timestamp)
 	return e
 }
 
@@ -182,7 +182,7 @@ func (l *loader) turns(r *rows.Row) []conversation.Turn {
 			continue
 		}
 		checkType(item, "single_turn")
-		l.look(item, turnKeys)
+		l.recordUnknownKeys(item, turnKeys)
 		turns = append(turns, l.readTurn(item))
 		if len(turns) == 1 && l.rowNo == 1 {
 			l.set.info.FirstHasTime = turns[0].Timestamp != nil

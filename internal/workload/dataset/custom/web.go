@@ -26,7 +26,7 @@ type node struct {
 	links    uint32 // number of links of earlier sessions
 	requests int32  // requests of the session; after counting: of all sessions that it leads to
 	place    uint32 // position among the conversations
-	is       nodeMark
+	marks    nodeMark
 }
 
 // nodeMark holds flags of a session.
@@ -43,10 +43,10 @@ const (
 
 // arc is a link without its text.
 type arc struct {
-	to   uint32 // number of the name, later the row of the session
-	turn uint32
-	join uint32
-	is   arcMark
+	to    uint32 // number of the name, later the row of the session
+	turn  uint32
+	join  uint32
+	marks arcMark
 }
 
 // arcMark holds flags of a link.
@@ -62,23 +62,23 @@ const (
 // graph builds the startGraph of a file and checks it.
 type graph struct {
 	startGraph
-	faults *dataset.Faults
-	again  func(row int) entry // reads a session again, for error messages
+	faults    *dataset.Faults
+	rereadRow func(row int) entry // reads a session again, for error messages
 
-	names *rowstore.NameTable     // session ids seen
-	named rowstore.Column[uint32] // row of each name, plus 1; 0 = none so far
-	twice [][2]int                // pairs of rows with the same name
+	names      *rowstore.NameTable     // session ids seen
+	rowOfName  rowstore.Column[uint32] // row of each name, plus 1; 0 = none so far
+	duplicates [][2]int                // pairs of rows with the same name
 }
 
 func newGraph(faults *dataset.Faults, again func(row int) entry) *graph {
-	return &graph{faults: faults, again: again, names: rowstore.NewNameTable()}
+	return &graph{faults: faults, rereadRow: again, names: rowstore.NewNameTable()}
 }
 
 // number returns the number of a name.
 func (g *graph) number(name string) uint32 {
 	n, met := g.names.Number(name)
 	if !met {
-		g.named.Add(0)
+		g.rowOfName.Add(0)
 	}
 	return n
 }
@@ -87,11 +87,11 @@ func (g *graph) number(name string) uint32 {
 func (g *graph) add(e *entry) {
 	row := g.nodes.Len()
 	if e.ID != "" {
-		switch name := g.named.Ref(int(g.number(e.ID))); {
+		switch name := g.rowOfName.Ref(int(g.number(e.ID))); {
 		case *name == 0:
 			*name = uint32(row + 1)
-		case len(g.twice) < maxDuplicates:
-			g.twice = append(g.twice, [2]int{int(*name - 1), row})
+		case len(g.duplicates) < maxDuplicates:
+			g.duplicates = append(g.duplicates, [2]int{int(*name - 1), row})
 		}
 	}
 	n := node{links: uint32(g.links.Len())}
@@ -101,25 +101,25 @@ func (g *graph) add(e *entry) {
 		}
 	}
 	if e.Mode == conversation.MessageArrayWithResponses {
-		n.is |= keepsArrays
+		n.marks |= keepsArrays
 	}
 	for _, raw := range e.Turns[0].RawMessages {
 		var m struct{ Role any }
 		if json.Unmarshal(raw, &m) == nil && m.Role == "system" {
-			n.is |= hasSystem
+			n.marks |= hasSystem
 		}
 	}
 	g.nodes.Add(n)
 	for _, k := range e.links {
 		a := arc{to: g.number(k.target), turn: uint32(k.turn), join: uint32(k.join)}
 		if k.fork {
-			a.is |= isFork
+			a.marks |= isFork
 		}
 		if k.fork && !k.background && k.turn+1 < len(e.Turns) {
-			a.is |= cutsTurn
+			a.marks |= cutsTurn
 		}
 		if k.before {
-			a.is |= isBefore
+			a.marks |= isBefore
 		}
 		g.links.Add(a)
 	}
@@ -142,7 +142,7 @@ func (w *startGraph) started(row int) iter.Seq[startedConversation] {
 	return func(yield func(startedConversation) bool) {
 		for i, last := w.linksOf(row); i < last; i++ {
 			k := w.links.Ref(i)
-			b := conversation.Branch{Conversation: dataset.Nth(int(w.nodes.Ref(int(k.to)).place), w.drawn), Fork: k.is&isFork != 0, Join: int(k.join), Before: k.is&isBefore != 0}
+			b := conversation.Branch{Conversation: dataset.Nth(int(w.nodes.Ref(int(k.to)).place), w.drawn), Fork: k.marks&isFork != 0, Join: int(k.join), Before: k.marks&isBefore != 0}
 			if !yield(startedConversation{int(k.turn), b}) {
 				return
 			}
@@ -153,12 +153,12 @@ func (w *startGraph) started(row int) iter.Seq[startedConversation] {
 // order returns the rows of the sessions in their final order: first those that can be drawn, then those that others start. It returns nil after an
 // error.
 func (g *graph) order() []uint32 {
-	for _, rows := range g.twice {
-		first, other := g.again(rows[0]), g.again(rows[1])
+	for _, rows := range g.duplicates {
+		first, other := g.rereadRow(rows[0]), g.rereadRow(rows[1])
 		g.faults.Add(other.Turns[0].Origin, "session_id", "%q is used twice, first in %s", other.ID, first.Turns[0].Origin)
 	}
 	g.each(g.connect)
-	g.names, g.named = nil, rowstore.Column[uint32]{}
+	g.names, g.rowOfName = nil, rowstore.Column[uint32]{}
 	g.each(g.isolated)
 	g.each(g.misplaced)
 	if g.faults.Count() > 0 {
@@ -172,7 +172,7 @@ func (g *graph) order() []uint32 {
 	order := make([]uint32, 0, g.nodes.Len())
 	for _, started := range []bool{false, true} {
 		for i := range g.nodes.Len() {
-			if n := g.nodes.Ref(i); n.is&isStarted != 0 == started {
+			if n := g.nodes.Ref(i); n.marks&isStarted != 0 == started {
 				n.place = uint32(len(order))
 				order = append(order, uint32(i))
 			}
@@ -192,31 +192,31 @@ func (g *graph) each(f func(k *arc, readLink func() link)) {
 	for row := range g.nodes.Len() {
 		first, last := g.linksOf(row)
 		for i := first; i < last && !g.faults.Enough(); i++ {
-			f(g.links.Ref(i), func() link { return g.again(row).links[i-first] })
+			f(g.links.Ref(i), func() link { return g.rereadRow(row).links[i-first] })
 		}
 	}
 }
 
 // connect resolves the name of a link to its session.
 func (g *graph) connect(k *arc, readLink func() link) {
-	row, _ := g.named.At(int(k.to))
+	row, _ := g.rowOfName.At(int(k.to))
 	if row == 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "the file has no session %q", l.target)
 		return
 	}
-	k.to, k.is = row-1, k.is|isKnown
+	k.to, k.marks = row-1, k.marks|isKnown
 	n := g.nodes.Ref(int(k.to))
-	n.is |= isStarted
-	if k.is&isFork == 0 {
+	n.marks |= isStarted
+	if k.marks&isFork == 0 {
 		return
 	}
-	if n.is&isForked != 0 {
+	if n.marks&isForked != 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "%q is also forked in %s; a fork can continue only one history", l.target, g.forkOf(k.to).where)
 	}
-	n.is |= isForked
-	if k.is&cutsTurn != 0 {
+	n.marks |= isForked
+	if k.marks&cutsTurn != 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "%q: a session ends with its forks; move the fork to the last turn, or write {\"child\": …, \"background\": true} so that the session continues", l.target)
 	}
@@ -227,8 +227,8 @@ func (g *graph) forkOf(row uint32) (found link) {
 	for parent := range g.nodes.Len() {
 		first, last := g.linksOf(parent)
 		for i := first; i < last; i++ {
-			if k := g.links.Ref(i); k.is&(isFork|isKnown) == isFork|isKnown && k.to == row {
-				return g.again(parent).links[i-first]
+			if k := g.links.Ref(i); k.marks&(isFork|isKnown) == isFork|isKnown && k.to == row {
+				return g.rereadRow(parent).links[i-first]
 			}
 		}
 	}
@@ -237,15 +237,15 @@ func (g *graph) forkOf(row uint32) (found link) {
 
 // isolated reports forks that would lose the history that they continue.
 func (g *graph) isolated(k *arc, readLink func() link) {
-	if k.is&isKnown == 0 {
+	if k.marks&isKnown == 0 {
 		return
 	}
-	to := g.nodes.Ref(int(k.to)).is
-	if to&isForked != 0 && k.is&isBefore != 0 {
+	to := g.nodes.Ref(int(k.to)).marks
+	if to&isForked != 0 && k.marks&isBefore != 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "%q is also forked: a session that starts before another one has no history to continue", l.target)
 	}
-	if k.is&isFork != 0 && to&keepsArrays != 0 {
+	if k.marks&isFork != 0 && to&keepsArrays != 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "%q has context_mode %s, which drops the history that the fork would continue", l.target, conversation.MessageArrayWithResponses)
 	}
@@ -253,10 +253,10 @@ func (g *graph) isolated(k *arc, readLink func() link) {
 
 // misplaced reports forks whose system message would follow other messages.
 func (g *graph) misplaced(k *arc, readLink func() link) {
-	if k.is&(isKnown|isFork) != isKnown|isFork {
+	if k.marks&(isKnown|isFork) != isKnown|isFork {
 		return
 	}
-	if to := g.nodes.Ref(int(k.to)).is; to&hasSystem != 0 && to&keepsArrays == 0 {
+	if to := g.nodes.Ref(int(k.to)).marks; to&hasSystem != 0 && to&keepsArrays == 0 {
 		l := readLink()
 		g.faults.Add(l.where, l.at, "%q begins with a system message, which would come after the history that the fork continues", l.target)
 	}
@@ -266,17 +266,17 @@ func (g *graph) misplaced(k *arc, readLink func() link) {
 func (g *graph) count(row int, way []int) bool {
 	node := g.nodes.Ref(row)
 	switch {
-	case node.is&isCounted != 0:
+	case node.marks&isCounted != 0:
 		return true
-	case node.is&isCounting != 0:
+	case node.marks&isCounting != 0:
 		var names []string
 		for _, i := range append(way[slices.Index(way, row):], row) {
-			names = append(names, g.again(i).ID)
+			names = append(names, g.rereadRow(i).ID)
 		}
-		g.faults.Add(g.again(row).Turns[0].Origin, "session_id", "sessions start each other in a cycle: %s", strings.Join(names, " -> "))
+		g.faults.Add(g.rereadRow(row).Turns[0].Origin, "session_id", "sessions start each other in a cycle: %s", strings.Join(names, " -> "))
 		return false
 	}
-	node.is |= isCounting
+	node.marks |= isCounting
 	way = append(way, row)
 	for i, last := g.linksOf(row); i < last; i++ {
 		if len(way) > maxRequestsPerRoot {
@@ -290,10 +290,10 @@ func (g *graph) count(row int, way []int) bool {
 		node.requests = min(node.requests+g.nodes.Ref(to).requests, maxRequestsPerRoot+1)
 	}
 	if node.requests > maxRequestsPerRoot {
-		e := g.again(row)
+		e := g.rereadRow(row)
 		g.faults.Add(e.Turns[0].Origin, "session_id", "%q leads to more than %d requests, counting the sessions that it starts", e.ID, maxRequestsPerRoot)
 		return false
 	}
-	node.is |= isCounted
+	node.marks |= isCounted
 	return true
 }

@@ -25,8 +25,8 @@ func (k Key) Compare(other Key) int {
 	return cmp.Compare(k[1], other[1])
 }
 
-// Most is the maximum number of keys in memory, of about 64 bytes each.
-var Most = 1 << 17
+// MaxMemory is the maximum number of keys in memory, of about 64 bytes each.
+var MaxMemory = 1 << 17
 
 // record is the size of a key with its value in the file, in bytes.
 const record = 24
@@ -34,14 +34,14 @@ const record = 24
 // readMemory is the total buffer size for merging runs, in bytes. The more runs there are, the less each gets.
 const readMemory = 16 << 20
 
-// Table sums values by key. Its memory is limited by Most.
+// Table sums values by key. Its memory is limited by MaxMemory.
 type Table struct {
 	Name string                        // name of the content, for errors
 	Add  func(sum, more uint64) uint64 // combines two values of a key, in any order and grouping
 
-	memory map[Key]uint64
-	kept   boundedfile.SpooledBytes
-	ends   []int64 // end offset of each run in the file
+	memory     map[Key]uint64
+	sortedRuns boundedfile.SpooledBytes
+	ends       []int64 // end offset of each run in the file
 }
 
 type pair struct {
@@ -59,7 +59,7 @@ func (t *Table) Put(k Key, v uint64) error {
 		t.memory = make(map[Key]uint64)
 	}
 	t.memory[k] = v
-	if len(t.memory) < Most {
+	if len(t.memory) < MaxMemory {
 		return nil
 	}
 	return t.flush()
@@ -78,8 +78,8 @@ func (t *Table) sorted() []pair {
 
 // flush writes the pairs in memory to the file as a run.
 func (t *Table) flush() error {
-	t.kept.Name = t.Name
-	out := bufio.NewWriterSize(&t.kept, 1<<16)
+	t.sortedRuns.Name = t.Name
+	out := bufio.NewWriterSize(&t.sortedRuns, 1<<16)
 	var b [record]byte
 	for _, p := range t.sorted() {
 		binary.LittleEndian.PutUint64(b[0:], p.key[0])
@@ -92,18 +92,18 @@ func (t *Table) flush() error {
 	if err := out.Flush(); err != nil {
 		return err
 	}
-	t.ends = append(t.ends, t.kept.Size())
+	t.ends = append(t.ends, t.sortedRuns.Size())
 	return nil
 }
 
 // Each calls f for every key in order and empties the table.
 func (t *Table) Each(f func(k Key, v uint64) error) (err error) {
-	defer func() { err, t.ends = errors.Join(err, t.kept.Close()), nil }()
+	defer func() { err, t.ends = errors.Join(err, t.sortedRuns.Close()), nil }()
 	var runs merge
 	from := int64(0)
 	for _, end := range t.ends {
 		size := min(1<<16, max(1<<12, readMemory/len(t.ends)))
-		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(&t.kept, from, end-from), size)}
+		r := &run{in: bufio.NewReaderSize(io.NewSectionReader(&t.sortedRuns, from, end-from), size)}
 		if err := r.next(); err != nil {
 			return err
 		}

@@ -12,11 +12,11 @@ import (
 
 // TestTable compares sums with those of a map, in key order, in memory and in the file.
 func TestTable(t *testing.T) {
-	most, head := Most, boundedfile.KeptHead
-	defer func() { Most, boundedfile.KeptHead = most, head }()
-	boundedfile.KeptHead = 50
-	for _, Most = range []int{1, 2, 7, 100, 1 << 17} {
-		draws := rand.New(rand.NewPCG(uint64(Most), 1))
+	most, head := MaxMemory, boundedfile.HeadInMemory
+	defer func() { MaxMemory, boundedfile.HeadInMemory = most, head }()
+	boundedfile.HeadInMemory = 50
+	for _, MaxMemory = range []int{1, 2, 7, 100, 1 << 17} {
+		draws := rand.New(rand.NewPCG(uint64(MaxMemory), 1))
 		table := Table{Name: "test", Add: func(a, b uint64) uint64 { return a + b }}
 		for range 2 { // Each empties the table
 			want, got, last := map[Key]uint64{}, map[Key]uint64{}, Key{}
@@ -35,7 +35,7 @@ func TestTable(t *testing.T) {
 				return nil
 			})
 			if err != nil || !maps.Equal(got, want) {
-				t.Errorf("%d keys in memory: %v, want %v, error %v", Most, got, want, err)
+				t.Errorf("%d keys in memory: %v, want %v, error %v", MaxMemory, got, want, err)
 			}
 		}
 	}
@@ -43,16 +43,16 @@ func TestTable(t *testing.T) {
 
 // TestNoRoom checks that an unwritable temporary file is an error.
 func TestNoRoom(t *testing.T) {
-	most, head := Most, boundedfile.KeptHead
-	defer func() { Most, boundedfile.KeptHead = most, head }()
-	Most, boundedfile.KeptHead = 1, 0
+	most, head := MaxMemory, boundedfile.HeadInMemory
+	defer func() { MaxMemory, boundedfile.HeadInMemory = most, head }()
+	MaxMemory, boundedfile.HeadInMemory = 1, 0
 	t.Setenv("TMPDIR", "/nowhere/at/all")
 	table := Table{Name: "trace.jsonl", Add: func(a, _ uint64) uint64 { return a }}
 	if err := table.Put(Key{1}, 1); err == nil || !strings.Contains(err.Error(), "the content of trace.jsonl is kept in a temporary file") {
 		t.Errorf("%v", err)
 	}
 	stop := errors.New("stop")
-	Most = 9
+	MaxMemory = 9
 	for i := range uint64(3) {
 		if err := table.Put(Key{i}, i); err != nil {
 			t.Fatal(err)

@@ -20,9 +20,9 @@ type ContentCache struct {
 	workers int // maximum number of workers
 
 	mu      sync.Mutex
-	held    map[int]*cachedItem
+	items   map[int]*cachedItem
 	used    *list.List  // used items in held, most recent first; the values are indices
-	wanted  []int       // items to generate, in order
+	queue   []int       // items to generate, in order
 	late    map[int]int // for each item: how often it is wanted and was not requested before it was generated
 	running int
 	bytes   int
@@ -37,7 +37,7 @@ type cachedItem struct {
 
 // NewContentCache returns an empty cache. part returns item i.
 func NewContentCache(part func(i int) conversation.Part) *ContentCache {
-	return &ContentCache{part: part, limit: maxCachedBytes, workers: max(1, runtime.GOMAXPROCS(0)-1), held: map[int]*cachedItem{}, used: list.New(), late: map[int]int{}}
+	return &ContentCache{part: part, limit: maxCachedBytes, workers: max(1, runtime.GOMAXPROCS(0)-1), items: map[int]*cachedItem{}, used: list.New(), late: map[int]int{}}
 }
 
 // Want requests items that are needed soon, in this order. It never blocks.
@@ -45,8 +45,8 @@ func (a *ContentCache) Want(items ...int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, i := range items {
-		if m := a.held[i]; m == nil {
-			a.wanted = append(a.wanted, i)
+		if m := a.items[i]; m == nil {
+			a.queue = append(a.queue, i)
 			a.late[i]++
 		} else if m.used != nil { // the item is needed again
 			a.used.Remove(m.used)
@@ -60,7 +60,7 @@ func (a *ContentCache) Want(items ...int) {
 func (a *ContentCache) Part(i int) conversation.Part {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	m := a.held[i]
+	m := a.items[i]
 	if m == nil {
 		a.done(i)
 		return a.part(i)
@@ -87,7 +87,7 @@ func (a *ContentCache) done(i int) bool {
 
 // start starts more workers if there is work and room. The caller holds mu.
 func (a *ContentCache) start() {
-	for a.running < min(a.workers, len(a.wanted)) && a.room() {
+	for a.running < min(a.workers, len(a.queue)) && a.room() {
 		a.running++
 		go a.work()
 	}
@@ -101,8 +101,8 @@ func (a *ContentCache) room() bool {
 			return false
 		}
 		i := a.used.Remove(oldest).(int)
-		a.bytes -= len(a.held[i].content)
-		delete(a.held, i)
+		a.bytes -= len(a.items[i].content)
+		delete(a.items, i)
 	}
 	return true
 }
@@ -111,18 +111,18 @@ func (a *ContentCache) room() bool {
 func (a *ContentCache) work() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for len(a.wanted) > 0 && a.room() {
-		i := a.wanted[0]
-		a.wanted = a.wanted[1:]
-		if !a.done(i) || a.held[i] != nil {
+	for len(a.queue) > 0 && a.room() {
+		i := a.queue[0]
+		a.queue = a.queue[1:]
+		if !a.done(i) || a.items[i] != nil {
 			continue // the item was requested meanwhile, or is cached
 		}
 		m := &cachedItem{part: a.part(i)}
-		a.held[i] = m
+		a.items[i] = m
 		a.mu.Unlock()
 		content, err := m.part.Blob.Bytes()
 		a.mu.Lock()
-		if err == nil && a.held[i] == m {
+		if err == nil && a.items[i] == m {
 			m.content = content
 			a.bytes += len(content)
 		}

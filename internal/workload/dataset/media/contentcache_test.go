@@ -124,8 +124,8 @@ func TestAheadDropsWhatComesTooLate(t *testing.T) {
 				t.Errorf("item %d was made %d times, want %d", i, n, want)
 			}
 		}
-		if len(a.late) != 0 || len(a.wanted) != 0 {
-			t.Errorf("still wanted: %v, %v", a.wanted, a.late)
+		if len(a.late) != 0 || len(a.queue) != 0 {
+			t.Errorf("still wanted: %v, %v", a.queue, a.late)
 		}
 	})
 }

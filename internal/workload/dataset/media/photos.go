@@ -49,15 +49,15 @@ type photos struct {
 	read     func(name string) ([]byte, error)
 	warnings []string
 
-	sampling string
-	stream   *rng.Stream
-	left     []int // candidates of random-with-replacement, including unreadable images that were not drawn yet
-	round    []int // rest of the current round of shuffle-cycle
-	at       int   // next image of sequential-cycle
+	sampling   string
+	stream     *rng.Stream
+	candidates []int // candidates of random-with-replacement, including unreadable images that were not drawn yet
+	round      []int // rest of the current round of shuffle-cycle
+	at         int   // next image of sequential-cycle
 
-	mu      sync.Mutex
-	decoded map[int]image.Image // limited to keptPixels
-	kept    int
+	mu            sync.Mutex
+	decoded       map[int]image.Image // limited to keptPixels
+	decodedPixels int
 }
 
 // keptPixels is the maximum size of all decoded images in memory, in pixels of four bytes each.
@@ -78,9 +78,9 @@ func openPhotos(source, sampling string, stream *rng.Stream) (*photos, error) {
 		return nil, err
 	}
 	p.try()
-	p.left = make([]int, len(p.files))
-	for i := range p.left {
-		p.left[i] = i
+	p.candidates = make([]int, len(p.files))
+	for i := range p.candidates {
+		p.candidates[i] = i
 	}
 	if !slices.Contains(p.readable, true) {
 		return nil, fmt.Errorf("%s: none of its %d images can be read; supported are png, jpeg, gif, bmp, tiff and webp", source, len(p.files))
@@ -179,8 +179,8 @@ func (p *photos) load(i int) (image.Image, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if n := size.Dx() * size.Dy(); p.decoded[i] == nil && p.kept+n <= keptPixels {
-		p.kept += n
+	if n := size.Dx() * size.Dy(); p.decoded[i] == nil && p.decodedPixels+n <= keptPixels {
+		p.decodedPixels += n
 		p.decoded[i] = m
 	}
 	return m, nil
@@ -193,7 +193,7 @@ func (p *photos) next() int {
 		if p.readable[i] {
 			return i
 		}
-		p.left = slices.DeleteFunc(p.left, func(k int) bool { return k == i })
+		p.candidates = slices.DeleteFunc(p.candidates, func(k int) bool { return k == i })
 		p.round = slices.DeleteFunc(p.round, func(k int) bool { return k == i })
 	}
 }
@@ -206,7 +206,7 @@ func (p *photos) pick() int {
 		return i
 	case samplingShuffle:
 		if len(p.round) == 0 {
-			p.round = slices.Clone(p.left)
+			p.round = slices.Clone(p.candidates)
 			p.stream.Numpy().Shuffle(len(p.round), func(i, j int) { p.round[i], p.round[j] = p.round[j], p.round[i] })
 		}
 		last := len(p.round) - 1
@@ -214,5 +214,5 @@ func (p *photos) pick() int {
 		p.round = p.round[:last]
 		return i
 	}
-	return p.left[p.stream.Below(len(p.left))]
+	return p.candidates[p.stream.Below(len(p.candidates))]
 }

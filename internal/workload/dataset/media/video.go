@@ -31,19 +31,19 @@ type encoder func(ctx context.Context, frames func(io.Writer) error, track []byt
 // videoDraws draws and generates videos.
 type videoDraws struct {
 	Video
-	frames  int
-	noise   uint64 // seed of the pixel stream
-	sound   uint64 // seed that the seed of every audio track is derived from
-	drawn   uint64
-	encode  encoder
-	warning string
+	frames    int
+	noise     uint64 // seed of the pixel stream
+	soundSeed uint64 // seed that the seed of every audio track is derived from
+	drawn     uint64
+	encode    encoder
+	warning   string
 
-	once   sync.Once // for scenes without anything random
-	shared *conversation.Blob
+	once       sync.Once // for scenes without anything random
+	sharedBlob *conversation.Blob
 }
 
 func newVideoDraws(ctx context.Context, o *Video, root *rng.Root, as setting.Spell) (*videoDraws, error) {
-	l := &videoDraws{Video: *o, noise: root.Child("dataset.video.noise"), sound: root.Child("dataset.video.audio"), frames: max(1, int(o.Seconds*float64(o.FPS)))}
+	l := &videoDraws{Video: *o, noise: root.Child("dataset.video.noise"), soundSeed: root.Child("dataset.video.audio"), frames: max(1, int(o.Seconds*float64(o.FPS)))}
 	width, height := as.As("datasets.main.video.width"), as.As("datasets.main.video.height")
 	switch raw := 3 * float64(o.Width) * float64(o.Height) * math.Max(1, o.Seconds*float64(o.FPS)); {
 	case o.Width < 1 || o.Height < 1:
@@ -94,16 +94,16 @@ func (l *videoDraws) blob(it Item) *conversation.Blob {
 		return conversation.Made(media, -1, nil, func() ([]byte, error) { return l.make(context.Background(), it) })
 	}
 	l.once.Do(func() {
-		l.shared = conversation.Made(media, -1, conversation.NewStore(maxRaw), func() ([]byte, error) { return l.make(context.Background(), it) })
+		l.sharedBlob = conversation.Made(media, -1, conversation.NewStore(maxRaw), func() ([]byte, error) { return l.make(context.Background(), it) })
 	})
-	return l.shared
+	return l.sharedBlob
 }
 
 // make generates the video of an item.
 func (l *videoDraws) make(ctx context.Context, it Item) ([]byte, error) {
 	var track []byte
 	if s := l.Sound; s != nil {
-		source := rand.New(rng.NewNumpy(rng.ChildSeed(l.sound, strconv.FormatUint(it.at+1, 10))))
+		source := rand.New(rng.NewNumpy(rng.ChildSeed(l.soundSeed, strconv.FormatUint(it.at+1, 10))))
 		track = noiseWAV(source, int(l.Seconds*float64(s.SampleRate)), s.SampleRate, s.Channels, s.Depth)
 	}
 	return l.encode(ctx, func(w io.Writer) error { return l.film(w, it) }, track)

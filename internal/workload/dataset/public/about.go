@@ -149,7 +149,7 @@ func Pull(ctx context.Context, o Options) (p PulledSet, err error) {
 		return p, Check(o.Name)
 	}
 	o.Hub.Content = hfhub.Datasets
-	b := &builder{asked: o, set: set, skipped: map[string]int{}}
+	b := &builder{options: o, set: set, skipped: map[string]int{}}
 	if set.Name == "spec_bench" {
 		in, err := b.specBench(ctx)
 		if err != nil {

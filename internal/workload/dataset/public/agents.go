@@ -48,7 +48,7 @@ type sessionFilter struct{ harness, model, benchmark string }
 // newFilter parses "key=value" filters.
 func newFilter(b *builder, second bool) (f sessionFilter, err error) {
 	name := b.Spell.As("datasets.main.filters")
-	for _, text := range b.asked.Filters {
+	for _, text := range b.options.Filters {
 		key, value, _ := strings.Cut(text, "=")
 		var to *string
 		var known []string
@@ -109,7 +109,7 @@ func sessions(second bool) func(*builder) (convert, error) {
 		if err != nil {
 			return nil, err
 		}
-		if b.asked.Entries <= 0 && b.asked.Requests <= 0 {
+		if b.options.Entries <= 0 && b.options.Requests <= 0 {
 			return nil, errors.New(b.Spell.Text("the number of sessions is missing; set {datasets.main.entries}, {phases.profiling.sessions} or {phases.profiling.requests}"))
 		}
 		seen := map[string]bool{}
@@ -142,7 +142,7 @@ func (b *builder) addSession(id, where string, calls []call) {
 		t := c.turn
 		t.Origin = where
 		t.ExtraHeaders = []conversation.Header{{Name: "x-dynamo-session-id", Value: id}}
-		if b.asked.Scheduled {
+		if b.options.Scheduled {
 			at := milliseconds(c.start.Sub(calls[0].start))
 			t.Timestamp = &at
 			b.Add(conversation.Conversation{ID: fmt.Sprintf("%s:%d", id, c.index), Turns: []conversation.Turn{t}})
@@ -154,7 +154,7 @@ func (b *builder) addSession(id, where string, calls []call) {
 		}
 		turns = append(turns, t)
 	}
-	if !b.asked.Scheduled {
+	if !b.options.Scheduled {
 		b.Add(conversation.Conversation{ID: id, Turns: turns})
 	}
 }

@@ -35,10 +35,10 @@ const (
 
 // cached opens a file in the local directory given for the repository, else in the cache of the working directory; nil = not found.
 func (b *builder) cached(name string) (table.Reader, error) {
-	if dir := b.asked.Hub.Dir; dir != "" {
+	if dir := b.options.Hub.Dir; dir != "" {
 		return table.Open(filepath.Join(dir, name))
 	}
-	r, err := table.Open(filepath.Join(b.asked.Cache, name))
+	r, err := table.Open(filepath.Join(b.options.Cache, name))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
@@ -76,7 +76,7 @@ func readShareGPT(ctx context.Context, b *builder) error {
 			return err
 		}
 	}
-	count, err := b.asked.Count()
+	count, err := b.options.Count()
 	if err != nil {
 		_ = in.Close() // no row was read
 		return err
@@ -93,13 +93,13 @@ func readShareGPT(ctx context.Context, b *builder) error {
 	if err != nil {
 		return err
 	}
-	return b.left()
+	return b.reportSkipped()
 }
 
 // fetchShareGPT downloads the file from the hub and also links it into the cache of the working directory.
 func (b *builder) fetchShareGPT(ctx context.Context) (table.Reader, error) {
-	b.asked.Hub.Content = hfhub.Datasets
-	snapshot, err := b.asked.Hub.Snapshot(ctx, b.set.Repo, "main")
+	b.options.Hub.Content = hfhub.Datasets
+	snapshot, err := b.options.Hub.Snapshot(ctx, b.set.Repo, "main")
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func (b *builder) fetchShareGPT(ctx context.Context) (table.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil && os.MkdirAll(b.asked.Cache, 0o755) == nil {
-		_ = os.Link(target, filepath.Join(b.asked.Cache, shareGPTFile)) // linking fails across file systems; the cache of the hub still has the file
+	if target, err := filepath.EvalSymlinks(path); err == nil && os.MkdirAll(b.options.Cache, 0o755) == nil {
+		_ = os.Link(target, filepath.Join(b.options.Cache, shareGPTFile)) // linking fails across file systems; the cache of the hub still has the file
 	}
 	return table.Open(path)
 }
@@ -185,12 +185,12 @@ func readSpecBench(ctx context.Context, b *builder) error {
 	if err != nil {
 		return err
 	}
-	return b.left()
+	return b.reportSkipped()
 }
 
 // specBench opens the file. A local directory given for the repository may have it at the same path as the repository.
 func (b *builder) specBench(ctx context.Context) (table.Reader, error) {
-	if dir := b.asked.Hub.Dir; dir != "" {
+	if dir := b.options.Hub.Dir; dir != "" {
 		if in, err := table.Open(filepath.Join(dir, filepath.FromSlash(specBenchSource))); err == nil {
 			return in, nil
 		}
@@ -207,9 +207,9 @@ func (b *builder) specBench(ctx context.Context) (table.Reader, error) {
 
 // fetchSpecBench downloads the file into the cache of the working directory.
 func (b *builder) fetchSpecBench(ctx context.Context) error {
-	path := filepath.Join(b.asked.Cache, specBenchFile)
-	if b.asked.Hub.Offline != "" {
-		return fmt.Errorf("%s forbids downloads, and %s does not exist", b.asked.Hub.Offline, path)
+	path := filepath.Join(b.options.Cache, specBenchFile)
+	if b.options.Hub.Offline != "" {
+		return fmt.Errorf("%s forbids downloads, and %s does not exist", b.options.Hub.Offline, path)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -225,10 +225,10 @@ func (b *builder) fetchSpecBench(ctx context.Context) error {
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: HTTP %s; or download the file yourself to %s", specBenchAddress, resp.Status, path)
 	}
-	if err := os.MkdirAll(b.asked.Cache, 0o755); err != nil {
+	if err := os.MkdirAll(b.options.Cache, 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(b.asked.Cache, ".fetch*")
+	tmp, err := os.CreateTemp(b.options.Cache, ".fetch*")
 	if err != nil {
 		return err
 	}

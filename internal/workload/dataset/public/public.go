@@ -74,14 +74,14 @@ type row struct {
 // builder is the state of building a dataset from a set.
 type builder struct {
 	*custom.Loader
-	asked   Options
-	set     *Set
-	rows    int
-	taken   int            // rows that gave at least one conversation
-	full    bool           // there are as many conversations as the user asked for
-	done    func() error   // called after the last row; nil = nothing to do
-	skipped map[string]int // number of skipped rows by reason
-	early   bool           // rows are read during the run
+	options  Options
+	set      *Set
+	rows     int
+	usedRows int            // rows that gave at least one conversation
+	full     bool           // there are as many conversations as the user asked for
+	done     func() error   // called after the last row; nil = nothing to do
+	skipped  map[string]int // number of skipped rows by reason
+	early    bool           // rows are read during the run
 
 	// Set by locate.
 	repo     string
@@ -96,12 +96,12 @@ func (b *builder) skip(reason string) error {
 }
 
 // enough reports whether a streamed set has taken as many rows as it needs.
-func (b *builder) enough() bool { return b.full || b.set.Streamed && b.taken >= b.wanted() }
+func (b *builder) enough() bool { return b.full || b.set.Streamed && b.usedRows >= b.neededRows() }
 
-// wanted returns the number of rows that a streamed set needs: the number of requests, else the number of conversations that the user gave. Sessions
+// neededRows returns the number of rows that a streamed set needs: the number of requests, else the number of conversations that the user gave. Sessions
 // use the opposite order (datasets.md, section 2).
-func (b *builder) wanted() int {
-	first, second := b.asked.Requests, b.asked.Entries
+func (b *builder) neededRows() int {
+	first, second := b.options.Requests, b.options.Entries
 	if b.set.Sessions {
 		first, second = second, first
 	}
@@ -126,7 +126,7 @@ func Open(ctx context.Context, o Options) (dataset.Dataset, error) {
 	if len(o.Filters) > 0 && !set.Filters {
 		return nil, fmt.Errorf("%s: the dataset %s has no filters", o.Spell.As("datasets.main.filters"), set.Name)
 	}
-	b := &builder{asked: o, set: set, skipped: map[string]int{}}
+	b := &builder{options: o, set: set, skipped: map[string]int{}}
 	d, err := b.dataset(ctx)
 	var from *hfhub.Error
 	if errors.As(err, &from) {
@@ -140,7 +140,7 @@ func Open(ctx context.Context, o Options) (dataset.Dataset, error) {
 
 // dataset reads the whole set. If it is large and its rows are used in order, it reads only a little ahead of their use.
 func (b *builder) dataset(ctx context.Context) (dataset.Dataset, error) {
-	set, o := b.set, b.asked
+	set, o := b.set, b.options
 	info := dataset.Info{Type: set.Name, Stated: true, Trace: set.Agents, Mode: set.mode}
 	if set.plain() && o.Early && o.Fetch == nil && o.Context.User == 0 && o.Context.PrefixLength == 0 && o.Context.PrefixPool == 0 {
 		if err := b.locate(ctx); err != nil {
@@ -174,7 +174,7 @@ func (b *builder) locate(ctx context.Context) error {
 	if b.snapshot != nil {
 		return nil
 	}
-	s, o := b.set, b.asked
+	s, o := b.set, b.options
 	if b.repo = s.Repo; b.repo == "" {
 		b.repo = o.Repo
 	}
@@ -250,7 +250,7 @@ func (b *builder) fromHub(ctx context.Context) error {
 	if b.enough() {
 		return nil
 	}
-	return b.left()
+	return b.reportSkipped()
 }
 
 // open opens a file of the split. It prefers a local copy. A large file that may not be needed whole is read in pieces from the hub. Any other file is
@@ -278,8 +278,8 @@ func (b *builder) open(ctx context.Context, name string, columns []string) (tabl
 
 // notice tells the user something that is not known before the run.
 func (b *builder) notice(format string, args ...any) {
-	if b.asked.Hub.Notice != nil {
-		b.asked.Hub.Notice(fmt.Sprintf(format, args...))
+	if b.options.Hub.Notice != nil {
+		b.options.Hub.Notice(fmt.Sprintf(format, args...))
 	}
 }
 
@@ -316,7 +316,7 @@ func (b *builder) file(ctx context.Context, file string, next convert) error {
 			return err
 		}
 		if b.Len() > before {
-			b.taken++
+			b.usedRows++
 		}
 		if b.enough() {
 			return nil
@@ -337,8 +337,8 @@ func (b *builder) complete(name string, columns []string, rows int) error {
 	return nil
 }
 
-// left reports the skipped rows. It returns an error if there is no conversation.
-func (b *builder) left() error {
+// reportSkipped reports the skipped rows. It returns an error if there is no conversation.
+func (b *builder) reportSkipped() error {
 	var why []string
 	for _, reason := range slices.Sorted(maps.Keys(b.skipped)) {
 		why = append(why, fmt.Sprintf("%d %s", b.skipped[reason], reason))

@@ -32,7 +32,7 @@ func traces() (sets []Set) {
 
 // recordedAgents replays the requests of a trace, including its sub-agents.
 func recordedAgents(b *builder) (convert, error) {
-	if s := b.asked.Synthesis; s != nil && s.Changes() {
+	if s := b.options.Synthesis; s != nil && s.Changes() {
 		return nil, b.Rescaled()
 	}
 	b.Coding()

@@ -57,7 +57,7 @@ func (r *Row) Int64(field string) *int64 {
 	}
 	n, ok := whole(raw)
 	if !ok {
-		r.Fault(field, "must be an integer of 64 bits, got %s", shown(raw))
+		r.Fault(field, "must be an integer of 64 bits, got %s", displayValue(raw))
 		return nil
 	}
 	return &n

@@ -67,18 +67,18 @@ func ReadBytes(path string, raw io.Writer, f func(Line) bool) error {
 func read(path string, source io.Reader, f func(Line) bool) error {
 	from := &lines{in: bufio.NewReaderSize(source, 1<<16)}
 	return from.read(path, 1, 0, func(l Line) bool {
-		l.Text = from.keep(l.Text)
+		l.Text = from.copyLine(l.Text)
 		return f(l)
 	})
 }
 
-// looks is a pool of readers for short reads.
-var looks = sync.Pool{New: func() any { return &lines{in: bufio.NewReaderSize(nil, 1<<14)} }}
+// readers is a pool of readers for short reads.
+var readers = sync.Pool{New: func() any { return &lines{in: bufio.NewReaderSize(nil, 1<<14)} }}
 
 // At reads one line again. It starts at the line with the given number and offset and skips the given number of lines, not counting blank ones.
 func (h *RereadableFile) At(number int, offset int64, skip int) (line Line, err error) {
-	from := looks.Get().(*lines)
-	defer looks.Put(from)
+	from := readers.Get().(*lines)
+	defer readers.Put(from)
 	from.in.Reset(h.From(offset))
 	err = from.read(h.Path, number, offset, func(l Line) bool {
 		line = l
@@ -88,7 +88,7 @@ func (h *RereadableFile) At(number int, offset int64, skip int) (line Line, err 
 	if err == nil && skip >= 0 {
 		err = io.ErrUnexpectedEOF
 	}
-	line.Text = from.keep(line.Text)
+	line.Text = from.copyLine(line.Text)
 	return line, err
 }
 
@@ -99,8 +99,8 @@ type lines struct {
 	own   bool     // the last line has its own memory
 }
 
-// keep returns the text of the last line for permanent use. It copies a text that is still in the buffer.
-func (r *lines) keep(text []byte) []byte {
+// copyLine returns the text of the last line for permanent use. It copies a text that is still in the buffer.
+func (r *lines) copyLine(text []byte) []byte {
 	if r.own {
 		return text
 	}

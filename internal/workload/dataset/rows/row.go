@@ -191,7 +191,7 @@ func (r *Row) Number(field string) *float64 {
 	}
 	f, ok := number(raw)
 	if !ok {
-		r.Fault(field, "must be a number, got %s", shown(raw))
+		r.Fault(field, "must be a number, got %s", displayValue(raw))
 		return nil
 	}
 	return &f
@@ -216,7 +216,7 @@ func (r *Row) Int(field string, low int) *int {
 	n, ok := whole(raw)
 	switch {
 	case !ok:
-		r.Fault(field, "must be an integer, got %s", shown(raw))
+		r.Fault(field, "must be an integer, got %s", displayValue(raw))
 		return nil
 	case n < int64(low):
 		r.Fault(field, "must be at least %d, got %s", low, raw)
@@ -242,7 +242,7 @@ func (r *Row) Ints(field string) []int64 {
 	for i, raw := range items {
 		n, ok := whole(raw)
 		if !ok {
-			r.Fault(field+"["+strconv.Itoa(i)+"]", "must be an integer of 64 bits, got %s", shown(raw))
+			r.Fault(field+"["+strconv.Itoa(i)+"]", "must be an integer of 64 bits, got %s", displayValue(raw))
 			return nil
 		}
 		out = append(out, n)
@@ -372,8 +372,8 @@ func digits(raw json.RawMessage) string {
 	return ""
 }
 
-// shown formats a value for an error message. It truncates numbers, strings and booleans. Of other values it shows only the type.
-func shown(raw json.RawMessage) string {
+// displayValue formats a value for an error message. It truncates numbers, strings and booleans. Of other values it shows only the type.
+func displayValue(raw json.RawMessage) string {
 	switch Kind(raw) {
 	case "object", "array":
 		return article(Kind(raw))

@@ -77,11 +77,11 @@ func readsGzip(t *testing.T, path string) {
 
 // TestInflatedBound checks the limit for unpacked data.
 func TestInflatedBound(t *testing.T) {
-	b := &limitedReader{from: strings.NewReader(strings.Repeat("x", 100)), path: "bomb.gz", left: 99}
+	b := &limitedReader{from: strings.NewReader(strings.Repeat("x", 100)), path: "bomb.gz", remaining: 99}
 	if text, err := io.ReadAll(b); err == nil || !strings.Contains(err.Error(), "bomb.gz: the decompressed file is larger than") {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}
-	b = &limitedReader{from: strings.NewReader(strings.Repeat("x", 100)), left: 100}
+	b = &limitedReader{from: strings.NewReader(strings.Repeat("x", 100)), remaining: 100}
 	if text, err := io.ReadAll(b); err != nil || len(text) != 100 {
 		t.Errorf("%d bytes, %v", len(text), err)
 	}

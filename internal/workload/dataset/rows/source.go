@@ -47,15 +47,15 @@ const maxInflated = 8 << 30
 
 // limitedReader returns an error after a maximum number of bytes.
 type limitedReader struct {
-	from io.Reader
-	path string
-	left int64
+	from      io.Reader
+	path      string
+	remaining int64
 }
 
 // Read implements io.Reader.
 func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	if b.remaining -= int64(n); b.remaining < 0 {
 		return 0, fmt.Errorf("%s: the decompressed file is larger than %d GiB, the maximum; decompress it first", b.path, maxInflated>>30)
 	}
 	return n, err

@@ -19,12 +19,12 @@ type Blocks struct {
 	seed      uint64
 	namespace string
 
-	mu     sync.Mutex
-	draw   rng.Stream       // stream of the current id; reused, because there are millions of ids with one draw each
-	starts map[int64]int32  // cached start positions in the corpus, by id
-	single map[uint64]int64 // first id after the same blocks; its position is drawn only when a second id comes, because most have none
-	taken  map[uint64]int64 // owner of each position after the same blocks, if several ids follow these
-	moved  map[uint64]int32 // new position of ids whose first position was taken
+	mu          sync.Mutex
+	draw        rng.Stream       // stream of the current id; reused, because there are millions of ids with one draw each
+	starts      map[int64]int32  // cached start positions in the corpus, by id
+	single      map[uint64]int64 // first id after the same blocks; its position is drawn only when a second id comes, because most have none
+	owners      map[uint64]int64 // owner of each position after the same blocks, if several ids follow these
+	movedStarts map[uint64]int32 // new position of ids whose first position was taken
 }
 
 const (
@@ -37,14 +37,14 @@ const (
 // when the text is tokenized again.
 func NewBlocks(corpus *Corpus, root *rng.Root, namespace string, size int, separator *int32) *Blocks {
 	b := &Blocks{
-		corpus:    corpus,
-		size:      size,
-		seed:      root.Child(corpus.streams().corpus),
-		namespace: namespace,
-		starts:    map[int64]int32{},
-		single:    map[uint64]int64{},
-		taken:     map[uint64]int64{},
-		moved:     map[uint64]int32{},
+		corpus:      corpus,
+		size:        size,
+		seed:        root.Child(corpus.streams().corpus),
+		namespace:   namespace,
+		starts:      map[int64]int32{},
+		single:      map[uint64]int64{},
+		owners:      map[uint64]int64{},
+		movedStarts: map[uint64]int32{},
 	}
 	if separator != nil {
 		b.separator = []int32{*separator}
@@ -59,9 +59,9 @@ func (b *Blocks) Claim(ids []int64) {
 	before := uint64(0)
 	for _, id := range ids {
 		behind := link(before, uint64(id))
-		if _, known := b.moved[behind]; !known && len(b.single)+len(b.taken) < mostClaimed {
+		if _, known := b.movedStarts[behind]; !known && len(b.single)+len(b.owners) < mostClaimed {
 			if at, moved := b.claim(before, id); moved {
-				b.moved[behind] = at
+				b.movedStarts[behind] = at
 			}
 		}
 		before = behind
@@ -77,13 +77,13 @@ func (b *Blocks) claim(before uint64, id int64) (at int32, moved bool) {
 	if !known || first == id {
 		return 0, false
 	}
-	b.taken[link(before, uint64(b.start(first))|1<<63)] = first
+	b.owners[link(before, uint64(b.start(first))|1<<63)] = first
 	at = b.start(id)
 	var more *rng.Stream
 	for range mostMoves {
 		key := link(before, uint64(at)|1<<63)
-		if owner, taken := b.taken[key]; !taken || owner == id {
-			b.taken[key] = id
+		if owner, taken := b.owners[key]; !taken || owner == id {
+			b.owners[key] = id
 			return at, moved
 		}
 		if more == nil {
@@ -125,7 +125,7 @@ func (b *Blocks) places(ids []int64) []int32 {
 	list, chain := make([]int32, len(ids)), uint64(0)
 	for i, id := range ids {
 		chain = link(chain, uint64(id))
-		at, moved := b.moved[chain]
+		at, moved := b.movedStarts[chain]
 		if !moved {
 			at = b.start(id)
 		}

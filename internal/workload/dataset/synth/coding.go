@@ -14,16 +14,16 @@ const codingBytes = 3 << 20
 // codingKinds are the kinds of passages in the corpus, with their shares in percent (spec: synthetic, section 3.1).
 var codingKinds = []struct {
 	share int
-	write func(w *coder)
+	write func(w *codeWriter)
 }{
-	{28, (*coder).code},
-	{11, (*coder).training},
-	{20, (*coder).shell},
-	{11, (*coder).object},
-	{9, (*coder).trace},
-	{3, (*coder).query},
-	{10, (*coder).settings},
-	{8, (*coder).request},
+	{28, (*codeWriter).code},
+	{11, (*codeWriter).training},
+	{20, (*codeWriter).shell},
+	{11, (*codeWriter).object},
+	{9, (*codeWriter).trace},
+	{3, (*codeWriter).query},
+	{10, (*codeWriter).settings},
+	{8, (*codeWriter).request},
 }
 
 // codingChunks generates the corpus in chunks. It writes passages in random order, with a blank line between them, and keeps the shares by length.
@@ -34,7 +34,7 @@ func codingChunks(r *rng.Stream) []string {
 	}
 	written := make([]int, len(codingKinds))
 	var chunks []string
-	w := &coder{r: r}
+	w := &codeWriter{r: r}
 	for size := 0; size < codingBytes; {
 		// Choose the kind that is furthest below its share, compared with a random one, so that the order is not periodic.
 		next := r.Below(len(codingKinds))
@@ -59,14 +59,14 @@ func codingChunks(r *rng.Stream) []string {
 	return chunks
 }
 
-// coder writes text of the kinds that programmers work with.
-type coder struct {
+// codeWriter writes text of the kinds that programmers work with.
+type codeWriter struct {
 	strings.Builder
 	r *rng.Stream
 }
 
 var (
-	things = []string{"account", "basket", "batch", "block", "cache", "channel", "client", "cursor", "device", "digest", "event", "frame", "graph", "index",
+	nouns = []string{"account", "basket", "batch", "block", "cache", "channel", "client", "cursor", "device", "digest", "event", "frame", "graph", "index",
 		"invoice", "job", "kernel", "lease", "ledger", "message", "metric", "node", "order", "packet", "payload", "queue", "record", "region", "replica",
 		"request", "route", "sample", "schema", "session", "shard", "snapshot", "stream", "tenant", "token", "user", "vector", "worker"}
 	actions = []string{"append", "attach", "build", "check", "close", "collect", "commit", "compact", "copy", "decode", "drain", "encode", "fetch", "flush",
@@ -79,22 +79,22 @@ var (
 		"invalid state", "no such file or directory", "permission denied", "unexpected end of input", "value is not serializable", "version conflict"}
 )
 
-func (w *coder) pick(list []string) string { return list[w.r.Below(len(list))] }
-func (w *coder) number(below int) int      { return w.r.Below(below) }
-func (w *coder) f(format string, args ...any) {
+func (w *codeWriter) pick(list []string) string { return list[w.r.Below(len(list))] }
+func (w *codeWriter) number(below int) int      { return w.r.Below(below) }
+func (w *codeWriter) f(format string, args ...any) {
 	fmt.Fprintf(w, format, args...)
 }
 
 // title returns the word with a capital letter.
 func title(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
 
-func (w *coder) path(ending string) string {
-	return fmt.Sprintf("%s/%s/%s_%s.%s", w.pick(folders), w.pick(things), w.pick(actions), w.pick(things), ending)
+func (w *codeWriter) path(ending string) string {
+	return fmt.Sprintf("%s/%s/%s_%s.%s", w.pick(folders), w.pick(nouns), w.pick(actions), w.pick(nouns), ending)
 }
 
 // code writes a function in one of several languages.
-func (w *coder) code() {
-	thing, action, other, quality := w.pick(things), w.pick(actions), w.pick(things), w.pick(qualities)
+func (w *codeWriter) code() {
+	thing, action, other, quality := w.pick(nouns), w.pick(actions), w.pick(nouns), w.pick(qualities)
 	limit := 1 + w.number(4096)
 	switch w.number(4) {
 	case 0:
@@ -118,10 +118,10 @@ func (w *coder) code() {
 }
 
 // training writes a part of a program that trains a model, or its log.
-func (w *coder) training() {
+func (w *codeWriter) training() {
 	width, layers := 64<<w.number(6), 2+w.number(30)
 	if w.number(2) == 0 {
-		w.f("class %sModel(nn.Module):\n    def __init__(self, width=%d, layers=%d, dropout=0.%d):\n        super().__init__()\n", title(w.pick(things)), width, layers, w.number(5))
+		w.f("class %sModel(nn.Module):\n    def __init__(self, width=%d, layers=%d, dropout=0.%d):\n        super().__init__()\n", title(w.pick(nouns)), width, layers, w.number(5))
 		w.f("        self.embed = nn.Embedding(%d, width)\n        self.blocks = nn.ModuleList(Block(width, heads=%d) for _ in range(layers))\n", 1000*(1+w.number(120)), 1<<w.number(5))
 		w.f("        self.head = nn.Linear(width, %d, bias=False)\n\n    def forward(self, ids, mask=None):\n        x = self.embed(ids)\n", 2+w.number(1000))
 		w.WriteString("        for block in self.blocks:\n            x = block(x, mask)\n        return self.head(x)")
@@ -135,34 +135,34 @@ func (w *coder) training() {
 }
 
 // shell writes commands and their output.
-func (w *coder) shell() {
+func (w *codeWriter) shell() {
 	switch w.number(3) {
 	case 0:
 		n := 3 + w.number(5)
 		w.f("$ git log -n %d %s\n", n, w.path("go"))
 		for range n {
-			w.f("%07x %s %s %s of a %s\n", w.number(1<<28), title(w.pick(actions)), w.pick(qualities), w.pick(things), w.pick(things))
+			w.f("%07x %s %s %s of a %s\n", w.number(1<<28), title(w.pick(actions)), w.pick(qualities), w.pick(nouns), w.pick(nouns))
 		}
 	case 1:
-		w.f("$ grep -rn \"%s\" %s | head -%d\n", w.pick(things), w.pick(folders), 5+w.number(10))
+		w.f("$ grep -rn \"%s\" %s | head -%d\n", w.pick(nouns), w.pick(folders), 5+w.number(10))
 		for range 4 + w.number(8) {
-			w.f("%s:%d:    %s.%s(%s, %d)\n", w.path("py"), 1+w.number(900), w.pick(things), w.pick(actions), w.pick(things), w.number(64))
+			w.f("%s:%d:    %s.%s(%s, %d)\n", w.path("py"), 1+w.number(900), w.pick(nouns), w.pick(actions), w.pick(nouns), w.number(64))
 		}
 	default:
 		for range 6 + w.number(8) {
 			level := []string{"DEBUG", "INFO", "INFO", "WARN", "ERROR"}[w.number(5)]
 			w.f("2026-%02d-%02dT%02d:%02d:%02d.%03dZ %-5s %s.%s: %s %s id=%d took=%dms\n", 1+w.number(12), 1+w.number(28), w.number(24), w.number(60), w.number(60), w.number(1000),
-				level, w.pick(folders), w.pick(things), w.pick(actions), w.pick(things), w.number(1_000_000), w.number(3000))
+				level, w.pick(folders), w.pick(nouns), w.pick(actions), w.pick(nouns), w.number(1_000_000), w.number(3000))
 		}
 	}
 }
 
 // object writes a JSON document.
-func (w *coder) object() {
-	w.f("{\n  \"id\": \"%s-%06x\",\n  \"%s\": %d,\n  \"%s\": %t,\n  \"items\": [\n", w.pick(things), w.number(1<<24), w.pick(things), w.number(100_000), w.pick(qualities), w.number(2) == 0)
+func (w *codeWriter) object() {
+	w.f("{\n  \"id\": \"%s-%06x\",\n  \"%s\": %d,\n  \"%s\": %t,\n  \"items\": [\n", w.pick(nouns), w.number(1<<24), w.pick(nouns), w.number(100_000), w.pick(qualities), w.number(2) == 0)
 	n := 2 + w.number(5)
 	for i := range n {
-		w.f("    {\"name\": \"%s_%s\", \"%s\": %d.%02d, \"tags\": [\"%s\", \"%s\"]}", w.pick(actions), w.pick(things), w.pick(things), w.number(500), w.number(100), w.pick(qualities), w.pick(folders))
+		w.f("    {\"name\": \"%s_%s\", \"%s\": %d.%02d, \"tags\": [\"%s\", \"%s\"]}", w.pick(actions), w.pick(nouns), w.pick(nouns), w.number(500), w.number(100), w.pick(qualities), w.pick(folders))
 		if i < n-1 {
 			w.WriteByte(',')
 		}
@@ -172,51 +172,51 @@ func (w *coder) object() {
 }
 
 // trace writes an error with its stack trace.
-func (w *coder) trace() {
+func (w *codeWriter) trace() {
 	if w.number(2) == 0 {
 		w.WriteString("Traceback (most recent call last):\n")
 		for range 3 + w.number(4) {
-			thing := w.pick(things)
-			w.f("  File \"/srv/%s\", line %d, in %s_%s\n    %s = self.%s(%s)\n", w.path("py"), 1+w.number(800), w.pick(actions), thing, thing, w.pick(actions), w.pick(things))
+			thing := w.pick(nouns)
+			w.f("  File \"/srv/%s\", line %d, in %s_%s\n    %s = self.%s(%s)\n", w.path("py"), 1+w.number(800), w.pick(actions), thing, thing, w.pick(actions), w.pick(nouns))
 		}
-		w.f("RuntimeError: %s: %s %d", w.pick(failures), w.pick(things), w.number(10_000))
+		w.f("RuntimeError: %s: %s %d", w.pick(failures), w.pick(nouns), w.number(10_000))
 		return
 	}
-	w.f("panic: %s [%s %d]\n\ngoroutine %d [running]:\n", w.pick(failures), w.pick(things), w.number(1000), 1+w.number(500))
+	w.f("panic: %s [%s %d]\n\ngoroutine %d [running]:\n", w.pick(failures), w.pick(nouns), w.number(1000), 1+w.number(500))
 	for range 3 + w.number(4) {
-		w.f("%s.(*%s).%s(0x%x)\n\t/src/%s:%d +0x%x\n", w.pick(folders), title(w.pick(things)), title(w.pick(actions)), w.number(1<<30), w.path("go"), 1+w.number(700), w.number(1<<10))
+		w.f("%s.(*%s).%s(0x%x)\n\t/src/%s:%d +0x%x\n", w.pick(folders), title(w.pick(nouns)), title(w.pick(actions)), w.number(1<<30), w.path("go"), 1+w.number(700), w.number(1<<10))
 	}
 }
 
 // query writes SQL.
-func (w *coder) query() {
-	a, b := w.pick(things), w.pick(things)
+func (w *codeWriter) query() {
+	a, b := w.pick(nouns), w.pick(nouns)
 	w.f("SELECT a.id, a.%s_at, COUNT(b.id) AS %ss\nFROM %ss AS a\nLEFT JOIN %ss AS b ON b.%s_id = a.id\n", w.pick(qualities), b, a, b, a)
 	w.f("WHERE a.%s = TRUE AND a.size > %d\nGROUP BY a.id\nHAVING COUNT(b.id) >= %d\nORDER BY %ss DESC\nLIMIT %d;", w.pick(qualities), w.number(10_000), 1+w.number(20), b, 10*(1+w.number(50)))
 }
 
 // settings writes a configuration, a diff or a part of a test.
-func (w *coder) settings() {
+func (w *codeWriter) settings() {
 	switch w.number(3) {
 	case 0:
-		w.f("%s:\n  replicas: %d\n  image: registry.example/%s:%d.%d\n  env:\n", w.pick(things), 1+w.number(32), w.pick(things), w.number(9), w.number(30))
+		w.f("%s:\n  replicas: %d\n  image: registry.example/%s:%d.%d\n  env:\n", w.pick(nouns), 1+w.number(32), w.pick(nouns), w.number(9), w.number(30))
 		for range 2 + w.number(5) {
-			w.f("    - name: %s_%s\n      value: \"%d\"\n", strings.ToUpper(w.pick(things)), strings.ToUpper(w.pick(things)), w.number(5000))
+			w.f("    - name: %s_%s\n      value: \"%d\"\n", strings.ToUpper(w.pick(nouns)), strings.ToUpper(w.pick(nouns)), w.number(5000))
 		}
 		w.f("  limits: {cpu: %d, memory: %dMi}", 1+w.number(16), 128<<w.number(6))
 	case 1:
 		path := w.path("ts")
 		w.f("--- a/%s\n+++ b/%s\n@@ -%d,%d +%d,%d @@\n", path, path, 1+w.number(300), 6, 1+w.number(300), 7)
 		w.f(" const %s = load%s();\n-const limit = %d;\n+const limit = options.limit ?? %d;\n+assert(limit > 0, \"%s needs a limit\");\n return %s.slice(0, limit);",
-			w.pick(things), title(w.pick(things)), w.number(500), w.number(500), w.pick(things), w.pick(things))
+			w.pick(nouns), title(w.pick(nouns)), w.number(500), w.number(500), w.pick(nouns), w.pick(nouns))
 	default:
 		w.f("def test_%s_%s_when_%s():\n    %s = make_%s(size=%d)\n    result = %s_%s(%s)\n    assert result.%s == %d\n    assert not result.errors",
-			w.pick(actions), w.pick(things), w.pick(qualities), "it", w.pick(things), w.number(100), w.pick(actions), w.pick(things), "it", w.pick(qualities), w.number(100))
+			w.pick(actions), w.pick(nouns), w.pick(qualities), "it", w.pick(nouns), w.number(100), w.pick(actions), w.pick(nouns), "it", w.pick(qualities), w.number(100))
 	}
 }
 
 // request writes a question of a user to an assistant and the start of the answer.
-func (w *coder) request() {
+func (w *codeWriter) request() {
 	asked := []string{
 		"The THING service says \"FAILURE\" when two clients ACTION the same OTHER. Where does that come from, and what is the smallest change that mends it?",
 		"Please ACTION the QUALITY THING in PATH without touching the OTHER, and write a test for the empty case.",
@@ -228,7 +228,7 @@ func (w *coder) request() {
 		"There are NUMBER places that ACTION a THING; all but one hold the lock. The one that does not is in PATH.",
 		"The test fails before the change with \"FAILURE\" and passes after it. The OTHER is not touched.",
 	}
-	words := strings.NewReplacer("THING", w.pick(things), "ACTION", w.pick(actions), "OTHER", w.pick(things), "QUALITY", w.pick(qualities),
+	words := strings.NewReplacer("THING", w.pick(nouns), "ACTION", w.pick(actions), "OTHER", w.pick(nouns), "QUALITY", w.pick(qualities),
 		"FAILURE", w.pick(failures), "PATH", w.path("go"), "NUMBER", strconv.Itoa(2+w.number(50_000)))
 	w.f("User: %s\nAssistant: %s", words.Replace(w.pick(asked)), words.Replace(w.pick(answers)))
 }

@@ -113,7 +113,7 @@ func newCorpus(tok Tokenizer) (*Corpus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prompt corpus: %w", err)
 	}
-	return corpusOf(tok, cut(string(text))), nil
+	return corpusOf(tok, splitChunks(string(text))), nil
 }
 
 // corpusOf returns a corpus of chunks that are not tokenized yet.
@@ -125,8 +125,8 @@ func corpusOf(tok Tokenizer, texts []string) *Corpus {
 	return c
 }
 
-// cut trims every line, drops empty ones and joins the lines into chunks with spaces.
-func cut(text string) []string {
+// splitChunks trims every line, drops empty ones and joins the lines into chunks with spaces.
+func splitChunks(text string) []string {
 	var chunks []string
 	var b strings.Builder
 	b.Grow(2 * chunkChars)

@@ -10,16 +10,16 @@ import (
 type material interface {
 	// start draws the position of the next prompt.
 	start() int
-	// cut appends n tokens from a position on.
-	cut(dst []int32, start, n int) []int32
+	// appendTokens appends n tokens from a position on.
+	appendTokens(dst []int32, start, n int) []int32
 	// topUp appends n tokens to a prompt whose text has too few.
 	topUp(dst []int32, n int) []int32
 	// prefix appends the n tokens that a pool prefix is generated from.
 	prefix(dst []int32, n int) []int32
 	// mark saves the state of the draws. The returned function restores it.
 	mark() (reset func())
-	// apart returns the same material with separate draws for prompt i.
-	apart(i int) material
+	// forPrompt returns the same material with separate draws for prompt i.
+	forPrompt(i int) material
 }
 
 // corpusMaterial cuts prompts out of a corpus. Each takes one draw for its position.
@@ -31,7 +31,9 @@ type corpusMaterial struct {
 
 func (m *corpusMaterial) start() int { return m.draws.Below(m.Size()) }
 
-func (m *corpusMaterial) cut(dst []int32, start, n int) []int32 { return m.Append(dst, start, n) }
+func (m *corpusMaterial) appendTokens(dst []int32, start, n int) []int32 {
+	return m.Append(dst, start, n)
+}
 
 func (m *corpusMaterial) topUp(dst []int32, n int) []int32 { return m.Append(dst, m.start(), n) }
 
@@ -42,7 +44,7 @@ func (m *corpusMaterial) mark() (reset func()) {
 	return func() { m.draws.Python = before }
 }
 
-func (m *corpusMaterial) apart(i int) material {
+func (m *corpusMaterial) forPrompt(i int) material {
 	own := *m
 	own.draws = rng.NewStream(rng.ChildSeed(m.retries, strconv.Itoa(i)))
 	return &own

@@ -42,12 +42,12 @@ func (g *generator) clone() generator {
 // position plus i.
 type randomMaterial struct {
 	Vocabulary
-	draws   *generator // stream of prompts
-	shared  *generator // generator of the lengths and positions that were drawn ahead; nil = none were
-	places  []int      // positions drawn ahead, one per entry
-	next    int        // index of the next position
-	number  int        // number of prompts so far
-	retries uint64
+	draws      *generator // stream of prompts
+	aheadDraws *generator // generator of the lengths and positions that were drawn ahead; nil = none were
+	places     []int      // positions drawn ahead, one per entry
+	next       int        // index of the next position
+	number     int        // number of prompts so far
+	retries    uint64
 }
 
 func newRandomMaterial(v Vocabulary, root *rng.Root) *randomMaterial {
@@ -56,7 +56,7 @@ func newRandomMaterial(v Vocabulary, root *rng.Root) *randomMaterial {
 
 // ahead draws the positions of n prompts from the generator that has drawn their lengths.
 func (m *randomMaterial) ahead(n int, g *generator) {
-	m.shared, m.places = g, make([]int, n)
+	m.aheadDraws, m.places = g, make([]int, n)
 	for i := range m.places {
 		m.places[i] = g.Integers(0, m.Size)
 	}
@@ -75,7 +75,7 @@ func (m *randomMaterial) start() int {
 	return at
 }
 
-func (m *randomMaterial) cut(dst []int32, start, n int) []int32 {
+func (m *randomMaterial) appendTokens(dst []int32, start, n int) []int32 {
 	for ; n > 0; start = 0 {
 		part := m.Allowed[start:min(len(m.Allowed), start+n)]
 		dst = append(dst, part...)
@@ -91,8 +91,8 @@ func (m *randomMaterial) prefix(dst []int32, n int) []int32 { return m.scatter(d
 // scatter appends n ids, each drawn independently from list.
 func (m *randomMaterial) scatter(dst, list []int32, n int) []int32 {
 	var g integers = m.draws
-	if m.shared != nil {
-		g = m.shared
+	if m.aheadDraws != nil {
+		g = m.aheadDraws
 	}
 	for range n {
 		dst = append(dst, list[g.Integers(0, len(list))])
@@ -103,17 +103,17 @@ func (m *randomMaterial) scatter(dst, list []int32, n int) []int32 {
 func (m *randomMaterial) mark() (reset func()) {
 	next, number, draws := m.next, m.number, m.draws.clone()
 	var shared generator
-	if m.shared != nil {
-		shared = m.shared.clone()
+	if m.aheadDraws != nil {
+		shared = m.aheadDraws.clone()
 	}
 	return func() {
 		m.next, m.number, *m.draws = next, number, draws
-		if m.shared != nil {
-			*m.shared = shared
+		if m.aheadDraws != nil {
+			*m.aheadDraws = shared
 		}
 	}
 }
 
-func (m *randomMaterial) apart(i int) material {
+func (m *randomMaterial) forPrompt(i int) material {
 	return &randomMaterial{Vocabulary: m.Vocabulary, draws: &generator{numpy: rng.NewNumpy(rng.ChildSeed(m.retries, strconv.Itoa(i)))}}
 }

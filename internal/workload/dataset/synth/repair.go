@@ -23,7 +23,7 @@ func (s *Sequence) exact(ids []int32, want, i int, again func(own material) []in
 	if exact {
 		return text, true
 	}
-	own := s.from.apart(i)
+	own := s.from.forPrompt(i)
 	for range repairStarts {
 		if other, ok := s.rounds(again(own), want, own); ok {
 			return other, true

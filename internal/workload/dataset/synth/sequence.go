@@ -22,16 +22,16 @@ type Sequence struct {
 	tok      Tokenizer
 	prefixes [][]int32
 
-	making sync.Mutex // locked while a block is generated
-	from   material   // its draws are guarded by making
-	bet    int        // number of prompts drawn at once, assuming that none needs a repair; guarded by making
+	generating sync.Mutex // locked while a block is generated
+	from       material   // its draws are guarded by making
+	blockSize  int        // number of prompts drawn at once, assuming that none needs a repair; guarded by making
 
-	mu      sync.RWMutex
-	prompts []prompt
-	made    int            // number of prompts whose position is known
-	fixed   map[int]string // texts of repaired prompts
-	inexact int            // number of prompts whose length is not exact
-	ahead   bool           // a goroutine generates the next block
+	mu            sync.RWMutex
+	prompts       []prompt
+	placedPrompts int            // number of prompts whose position is known
+	fixed         map[int]string // texts of repaired prompts
+	inexact       int            // number of prompts whose length is not exact
+	ahead         bool           // a goroutine generates the next block
 }
 
 // prompt is one text: tokens of the corpus from start on, after a prefix.
@@ -43,8 +43,8 @@ type prompt struct {
 const (
 	// NoPrefix marks a prompt without a prefix.
 	NoPrefix = -1
-	// loose marks tokens that are used unchecked, whatever the token count of their text.
-	loose = -2
+	// uncheckedLength marks tokens that are used unchecked, whatever the token count of their text.
+	uncheckedLength = -2
 )
 
 // NewSequence returns an empty sequence over the corpus.
@@ -56,7 +56,7 @@ func NewSequence(corpus *Corpus, root *rng.Root) *Sequence {
 func newRandom(tok Tokenizer, from *randomMaterial) *Sequence { return newSequence(nil, tok, from) }
 
 func newSequence(corpus *Corpus, tok Tokenizer, from material) *Sequence {
-	return &Sequence{corpus: corpus, tok: tok, from: from, bet: blockPrompts, fixed: map[int]string{}}
+	return &Sequence{corpus: corpus, tok: tok, from: from, blockSize: blockPrompts, fixed: map[int]string{}}
 }
 
 // Corpus returns the source of the prompts; nil for random ids.
@@ -64,8 +64,8 @@ func (s *Sequence) Corpus() *Corpus { return s.corpus }
 
 // AddPool generates count prefixes of the given length. All prompts requested before must already be generated.
 func (s *Sequence) AddPool(count, tokens int) {
-	s.making.Lock()
-	defer s.making.Unlock()
+	s.generating.Lock()
+	defer s.generating.Unlock()
 	for k := range count {
 		text, exact := s.exact(s.from.prefix(nil, tokens), tokens, -1-k, func(own material) []int32 { return own.prefix(nil, tokens) })
 		s.prefixes = append(s.prefixes, s.tok.Append(nil, text))
@@ -83,9 +83,9 @@ func (s *Sequence) Add(tokens, prefix int) int {
 	return s.add(prompt{tokens: int32(tokens), prefix: int32(prefix)})
 }
 
-// AddLoose requests tokens that are part of a larger text. They are drawn in order but their count is not checked.
-func (s *Sequence) AddLoose(tokens int) int {
-	return s.add(prompt{tokens: int32(tokens), prefix: loose})
+// AddUnchecked requests tokens that are part of a larger text. They are drawn in order but their count is not checked.
+func (s *Sequence) AddUnchecked(tokens int) int {
+	return s.add(prompt{tokens: int32(tokens), prefix: uncheckedLength})
 }
 
 func (s *Sequence) add(p prompt) int {
@@ -104,7 +104,7 @@ func (s *Sequence) Text(i int) string {
 	return s.tok.Decode(s.ids(nil, p))
 }
 
-// Tokens appends the tokens of prompt i, which was requested with AddLoose.
+// Tokens appends the tokens of prompt i, which was requested with AddUnchecked.
 func (s *Sequence) Tokens(dst []int32, i int) []int32 {
 	p, _ := s.placed(i)
 	return s.ids(dst, p)
@@ -114,9 +114,9 @@ func (s *Sequence) Tokens(dst []int32, i int) []int32 {
 func (s *Sequence) placed(i int) (p prompt, repaired *string) {
 	for {
 		s.mu.RLock()
-		p, ready := s.prompts[i], i < s.made
+		p, ready := s.prompts[i], i < s.placedPrompts
 		text, fixed := s.fixed[i]
-		hurry := ready && !s.ahead && s.made < len(s.prompts) && s.made-i < blockPrompts/2
+		hurry := ready && !s.ahead && s.placedPrompts < len(s.prompts) && s.placedPrompts-i < blockPrompts/2
 		s.mu.RUnlock()
 		if hurry {
 			s.makeAhead()
@@ -127,9 +127,9 @@ func (s *Sequence) placed(i int) (p prompt, repaired *string) {
 		case ready:
 			return p, nil
 		}
-		s.making.Lock()
+		s.generating.Lock()
 		s.makeBlock(i)
-		s.making.Unlock()
+		s.generating.Unlock()
 	}
 }
 
@@ -149,12 +149,12 @@ func (s *Sequence) makeAhead() {
 	}
 	s.ahead = true
 	go func() {
-		s.making.Lock()
+		s.generating.Lock()
 		s.mu.RLock()
-		next := s.made
+		next := s.placedPrompts
 		s.mu.RUnlock()
 		s.makeBlock(next)
-		s.making.Unlock()
+		s.generating.Unlock()
 		s.mu.Lock()
 		s.ahead = false
 		s.mu.Unlock()
@@ -164,7 +164,7 @@ func (s *Sequence) makeAhead() {
 // makeBlock determines the positions of the next block of prompts, unless prompt i is already known. The caller holds making.
 func (s *Sequence) makeBlock(i int) {
 	s.mu.RLock()
-	first, all := s.made, s.prompts
+	first, all := s.placedPrompts, s.prompts
 	s.mu.RUnlock()
 	if i < first || first == len(all) {
 		return
@@ -186,7 +186,7 @@ func (s *Sequence) makeBlock(i int) {
 	for k, text := range fixed {
 		s.fixed[k] = text
 	}
-	s.made += len(block)
+	s.placedPrompts += len(block)
 	s.inexact += inexact
 }
 
@@ -195,20 +195,20 @@ func (s *Sequence) makeBlock(i int) {
 func (s *Sequence) check(block []prompt, first int, fixed map[int]string) (inexact int) {
 	for len(block) > 0 {
 		reset := s.from.mark()
-		tried := block[:min(len(block), s.bet)]
+		tried := block[:min(len(block), s.blockSize)]
 		s.place(tried)
 		good := make([]bool, len(tried))
 		each(len(tried), func(i int) {
-			good[i] = tried[i].prefix == loose || s.count(tried[i]) == s.length(tried[i])
+			good[i] = tried[i].prefix == uncheckedLength || s.count(tried[i]) == s.length(tried[i])
 		})
 		bad := slices.Index(good, false)
 		if bad < 0 {
-			s.bet = min(2*s.bet, blockPrompts)
+			s.blockSize = min(2*s.blockSize, blockPrompts)
 			first += len(tried)
 			block = block[len(tried):]
 			continue
 		}
-		s.bet = max(1, s.bet/4)
+		s.blockSize = max(1, s.blockSize/4)
 		reset()
 		s.place(tried[:bad+1])
 		text, exact := s.repair(tried[bad], first+bad)
@@ -234,7 +234,7 @@ func (s *Sequence) ids(dst []int32, p prompt) []int32 {
 	if p.prefix >= 0 {
 		dst = append(dst, s.prefixes[p.prefix]...)
 	}
-	return s.from.cut(dst, int(p.start), int(p.tokens))
+	return s.from.appendTokens(dst, int(p.start), int(p.tokens))
 }
 
 // length returns the number of tokens that the text of a prompt must have.

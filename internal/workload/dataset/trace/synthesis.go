@@ -128,11 +128,11 @@ func (s Synthesis) Prompt(rec *Record, shared, block int, last int64) int64 {
 type IDs struct {
 	pages   map[int64]idPage
 	highest int64 // highest id that occurs more than once; 0 = none
-	some    bool
+	hasIDs  bool
 }
 
 // idPage holds two bits for each of 64 consecutive ids.
-type idPage struct{ seen, shared uint64 }
+type idPage struct{ used, shared uint64 }
 
 // Add records the ids of a record.
 func (t *IDs) Add(ids []int64) {
@@ -141,12 +141,12 @@ func (t *IDs) Add(ids []int64) {
 	}
 	for _, id := range ids {
 		page, bit := t.pages[id>>6], uint64(1)<<(id&63)
-		if page.seen&bit != 0 {
-			if page.shared |= bit; !t.some || id > t.highest {
-				t.highest, t.some = id, true
+		if page.used&bit != 0 {
+			if page.shared |= bit; !t.hasIDs || id > t.highest {
+				t.highest, t.hasIDs = id, true
 			}
 		}
-		page.seen |= bit
+		page.used |= bit
 		t.pages[id>>6] = page
 	}
 }

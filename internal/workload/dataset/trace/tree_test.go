@@ -47,9 +47,9 @@ func plainSharing(list [][]int64) (s Sharing, rates []float64) {
 
 // onDisk makes all but a few keys and bytes go to temporary files.
 func onDisk(t *testing.T, keys int) {
-	most, head := extsort.Most, boundedfile.KeptHead
-	t.Cleanup(func() { extsort.Most, boundedfile.KeptHead = most, head })
-	extsort.Most, boundedfile.KeptHead = keys, 100
+	most, head := extsort.MaxMemory, boundedfile.HeadInMemory
+	t.Cleanup(func() { extsort.MaxMemory, boundedfile.HeadInMemory = most, head })
+	extsort.MaxMemory, boundedfile.HeadInMemory = keys, 100
 }
 
 // TestTree compares with the definitions, for any rows and with little memory.

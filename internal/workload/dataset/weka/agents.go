@@ -50,7 +50,7 @@ func (c *chain) last() *Request {
 // agents holds the chains of a list.
 type agents struct {
 	chains  []*chain
-	of      map[int]int   // chain of each request, by the index of the request
+	chainOf map[int]int   // chain of each request, by the index of the request
 	forks   map[int][]int // chains that forked from each request, by the index of that request
 	tails   map[int]*Request
 	main    int
@@ -69,7 +69,7 @@ func earlier(a, b *Request) int {
 func (d Detection) detect(list []*Request) *agents {
 	ordered := slices.Clone(list)
 	sorting.Stable(ordered, earlier)
-	a := &agents{of: map[int]int{}, forks: map[int][]int{}, tails: map[int]*Request{}}
+	a := &agents{chainOf: map[int]int{}, forks: map[int][]int{}, tails: map[int]*Request{}}
 	for _, q := range ordered {
 		a.place(q)
 	}
@@ -79,7 +79,7 @@ func (d Detection) detect(list []*Request) *agents {
 			c.from = a.live(c.from)
 		}
 	}
-	a.main = a.live(a.of[ordered[0].index])
+	a.main = a.live(a.chainOf[ordered[0].index])
 	for i, c := range a.chains {
 		if c.into < 0 && i != a.main {
 			a.workers = append(a.workers, i)
@@ -131,7 +131,7 @@ func (a *agents) place(q *Request) {
 func (a *agents) extend(i int, q *Request) {
 	c := a.chains[i]
 	c.requests = append(c.requests, q)
-	a.of[q.index] = i
+	a.chainOf[q.index] = i
 	if len(q.ids) > 0 {
 		c.tail = q
 	}
@@ -146,7 +146,7 @@ func (a *agents) continuedChain(q *Request) int {
 			continue
 		}
 		n := len(c.tail.ids)
-		if n <= longest || n > len(q.ids) || c.tail.ids[n-1] != q.ids[n-1] || shared(c.tail.ids, q.ids) < n {
+		if n <= longest || n > len(q.ids) || c.tail.ids[n-1] != q.ids[n-1] || commonBlocks(c.tail.ids, q.ids) < n {
 			continue
 		}
 		best, longest = i, n
@@ -162,7 +162,7 @@ func (a *agents) nearest(q *Request) (at, depth int) {
 		if c.tail == nil {
 			continue
 		}
-		n := shared(c.tail.ids, q.ids)
+		n := commonBlocks(c.tail.ids, q.ids)
 		if n > depth || n == depth && n > 0 && len(c.tail.ids) > len(a.chains[at].tail.ids) {
 			at, depth = i, n
 		}
@@ -170,8 +170,8 @@ func (a *agents) nearest(q *Request) (at, depth int) {
 	return at, depth
 }
 
-// shared returns the number of common blocks at the start of two prompts.
-func shared(a, b []int64) int {
+// commonBlocks returns the number of common blocks at the start of two prompts.
+func commonBlocks(a, b []int64) int {
 	n := min(len(a), len(b))
 	for i := range n {
 		if a[i] != b[i] {
@@ -212,7 +212,7 @@ func (d Detection) seams(a *agents) {
 			continue
 		}
 		done[tail.index] = true
-		owner := a.live(a.of[tail.index])
+		owner := a.live(a.chainOf[tail.index])
 		if a.chains[owner].last() != tail {
 			continue // it was continued: all its forks are other agents
 		}
@@ -258,7 +258,7 @@ func (a *agents) join(owner, i int) {
 	o, c := a.chains[owner], a.chains[i]
 	o.requests = append(o.requests, c.requests...)
 	for _, q := range c.requests {
-		a.of[q.index] = owner
+		a.chainOf[q.index] = owner
 	}
 	c.into = owner
 }
@@ -270,7 +270,7 @@ func (a *agents) forkAgain(forks []int, elected, owner int, end *Request) (some 
 		if i == elected || c.into >= 0 {
 			continue
 		}
-		if depth := shared(end.ids, c.requests[0].ids); depth > 0 {
+		if depth := commonBlocks(end.ids, c.requests[0].ids); depth > 0 {
 			c.from, c.fork, c.depth = owner, end, depth
 			a.forks[end.index] = append(a.forks[end.index], i)
 			a.tails[end.index] = end
@@ -294,7 +294,7 @@ func preamble(list []*Request) (first *Request, rest []*Request) {
 		return nil, list
 	}
 	for _, q := range list {
-		if q != first && shared(first.ids, q.ids) > 0 {
+		if q != first && commonBlocks(first.ids, q.ids) > 0 {
 			return nil, list
 		}
 	}

@@ -21,12 +21,12 @@ var roleNames = [...]string{"system", "user", "assistant"}
 // edit describes how the messages of a request follow from those of the previous request in its session. The first blocks are kept, and new ones are
 // appended, starting with the answer of the model.
 type edit struct {
-	keep      int     // number of blocks kept from the previous request
-	ids       []int64 // new blocks
-	system    int     // number of new blocks in the system message (first request only)
-	assistant int     // number of new blocks in the assistant message
-	tail      int     // tokens after the blocks, without a block
-	tool      bool    // the new part is the result of a tool
+	keptBlocks int     // number of blocks kept from the previous request
+	ids        []int64 // new blocks
+	system     int     // number of new blocks in the system message (first request only)
+	assistant  int     // number of new blocks in the assistant message
+	tail       int     // tokens after the blocks, without a block
+	tool       bool    // the new part is the result of a tool
 }
 
 // message is a part of a prompt: whole blocks, and a tail if it is the last message.
@@ -55,8 +55,8 @@ func (b *buffer) blocks() (n int) {
 	return n
 }
 
-// kept returns the number of messages that contain the first blocks.
-func (b *buffer) kept(blocks int) int {
+// messagesWithin returns the number of messages that contain the first blocks.
+func (b *buffer) messagesWithin(blocks int) int {
 	for i := range b.list {
 		switch n := len(b.list[i].ids); {
 		case n < blocks:
@@ -70,9 +70,9 @@ func (b *buffer) kept(blocks int) int {
 	return len(b.list)
 }
 
-// cut keeps the first blocks and drops what follows.
-func (b *buffer) cut(keep int) {
-	n := b.kept(keep)
+// truncate keeps the first blocks and drops what follows.
+func (b *buffer) truncate(keep int) {
+	n := b.messagesWithin(keep)
 	for i := range b.list[:n] {
 		m := &b.list[i]
 		if i == n-1 && keep <= len(m.ids) && (len(m.ids) > keep || m.tail > 0) {
@@ -96,7 +96,7 @@ func (b *buffer) shorten(n int) {
 func (b *buffer) apply(e *edit, turn int, seed string) {
 	before := len(b.list)
 	b.sent = before
-	b.cut(e.keep)
+	b.truncate(e.keptBlocks)
 	if b.sent < before {
 		b.sent = 0 // a sent message changed: all messages are sent anew
 	}
@@ -118,12 +118,12 @@ func (b *buffer) apply(e *edit, turn int, seed string) {
 		}
 		add(user, len(ids), e.tail, call)
 	}
-	b.settle()
+	b.checkToolResults()
 }
 
-// settle checks new tool results. A result stays one if it directly follows an assistant message that is sent with it. Otherwise it becomes a user
+// checkToolResults checks new tool results. A result stays one if it directly follows an assistant message that is sent with it. Otherwise it becomes a user
 // message permanently.
-func (b *buffer) settle() {
+func (b *buffer) checkToolResults() {
 	for i := b.sent; i < len(b.list); i++ {
 		if m := &b.list[i]; m.call > 0 && (i == b.sent || b.list[i-1].role != assistant) {
 			m.call = 0

@@ -9,7 +9,7 @@ type clock struct {
 }
 
 // gap is a pause that is too long.
-type gap struct{ from, to, before float64 } // before: seconds removed before this gap
+type gap struct{ from, to, removedBefore float64 } // removedBefore: seconds removed before this gap
 
 // newClock returns the clock of a trace whose requests begin at starts. A nil limit shortens nothing.
 func newClock(starts []float64, limit *float64) *clock {
@@ -35,11 +35,11 @@ func (c *clock) at(t float64) float64 {
 	for _, g := range c.gaps {
 		switch {
 		case t < g.from:
-			return t - g.before
+			return t - g.removedBefore
 		case t < g.to:
-			return min(t, g.from+c.limit) - g.before
+			return min(t, g.from+c.limit) - g.removedBefore
 		}
-		taken = g.before + g.to - g.from - c.limit
+		taken = g.removedBefore + g.to - g.from - c.limit
 	}
 	return t - taken
 }

@@ -42,7 +42,7 @@ func (s *Session) Pack(to []byte) []byte {
 	}
 	binary.LittleEndian.PutUint32(p.b[len(to):], uint32(len(p.b)-len(to)))
 	for _, e := range s.edits {
-		for _, n := range []int{e.keep, e.system, e.assistant, e.tail, len(e.ids)} {
+		for _, n := range []int{e.keptBlocks, e.system, e.assistant, e.tail, len(e.ids)} {
 			p.number(n)
 		}
 		p.flags(e.tool)
@@ -187,7 +187,7 @@ func (u *unpacker) instant(there bool) *float64 {
 }
 
 func (u *unpacker) edit(e *edit) {
-	e.keep, e.system, e.assistant, e.tail = u.number(), u.number(), u.number(), u.number()
+	e.keptBlocks, e.system, e.assistant, e.tail = u.number(), u.number(), u.number(), u.number()
 	n := u.number()
 	e.tool = u.flags()&1 != 0
 	if n < 0 || n > len(u.b) {

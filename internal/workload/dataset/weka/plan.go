@@ -12,7 +12,7 @@ func edits(s *stream, block int) []edit {
 	for k, q := range s.requests {
 		e := &out[k]
 		covered, keep, tail := geometry(s.requests, k, b.blocks(), block)
-		e.keep, e.tail = keep, tail
+		e.keptBlocks, e.tail = keep, tail
 		e.ids = slices.Clone(q.ids[keep:max(keep, covered)])
 		if k == 0 {
 			e.system = min((s.tool+s.system+block-1)/block, covered)
@@ -31,14 +31,14 @@ func geometry(list []*Request, k, had, block int) (covered, keep, tail int) {
 	q := list[k]
 	covered = min(len(q.ids), q.in/block)
 	if k > 0 {
-		keep = min(shared(list[k-1].ids, q.ids), had)
+		keep = min(commonBlocks(list[k-1].ids, q.ids), had)
 	}
 	return covered, min(keep, covered), q.in - covered*block
 }
 
 // answered returns the number of new blocks in the answer of the model.
 func answered(b *buffer, out int, e *edit, block int, most int) int {
-	kept := b.kept(e.keep)
+	kept := b.messagesWithin(e.keptBlocks)
 	if !slices.ContainsFunc(b.list[:kept], func(m message) bool { return m.role == user }) { // an assistant does not speak before a user
 		return 0
 	}

@@ -79,8 +79,8 @@ func (k *storedRounds) flush() {
 	k.buffer = k.buffer[:0]
 }
 
-// of reads the rounds of a session in the order in which they were added. After an error it returns none.
-func (k *storedRounds) of(s *recordedSession) []round {
+// read reads the rounds of a session in the order in which they were added. After an error it returns none.
+func (k *storedRounds) read(s *recordedSession) []round {
 	list := make([]round, 0, s.rounds)
 	var b [roundSize]byte
 	for at := s.last; len(list) < s.rounds && k.fault == nil; {

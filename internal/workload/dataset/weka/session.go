@@ -60,7 +60,7 @@ func (t *Trace) Sessions(o Options, faults *dataset.Faults) (list []Session, dro
 	if o.BlockTokens > 0 {
 		block = o.BlockTokens
 	}
-	requests := taken(t.requests, o)
+	requests := filterRequests(t.requests, o)
 	main, others := o.split(t.ID, "::", requests, t.tool, t.system, block)
 	if len(main.requests) == 0 {
 		return nil, len(t.subagents)
@@ -84,7 +84,7 @@ func (t *Trace) Sessions(o Options, faults *dataset.Faults) (list []Session, dro
 			faults.Add(a.where, "agent_id", "%q is used twice", a.id)
 		}
 		names[a.id] = true
-		kept := taken(a.requests, o)
+		kept := filterRequests(a.requests, o)
 		if len(kept) == 0 {
 			continue
 		}
@@ -114,8 +114,8 @@ func (t *Trace) Sessions(o Options, faults *dataset.Faults) (list []Session, dro
 	return list, dropped
 }
 
-// taken returns the requests that are not filtered out.
-func taken(list []*Request, o Options) []*Request {
+// filterRequests returns the requests that are not filtered out.
+func filterRequests(list []*Request, o Options) []*Request {
 	if o.Take == nil {
 		return list
 	}
@@ -158,8 +158,8 @@ func (p *planner) session(s *stream) Session {
 // pause returns the time between an answer and the next request, in ms.
 func (p *planner) pause(before, q *Request) *float64 {
 	ms := max(0, (p.clock.at(q.at)-p.clock.at(before.at))*1000-before.service*1000)
-	if p.ThinkTime && q.think != nil && p.IdleCap == nil {
-		ms = *q.think * 1000
+	if p.ThinkTime && q.thinkTime != nil && p.IdleCap == nil {
+		ms = *q.thinkTime * 1000
 	}
 	return &ms
 }

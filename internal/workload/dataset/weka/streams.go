@@ -50,7 +50,7 @@ func (d Detection) split(id, separator string, list []*Request, tool, system, bl
 func begins(list, main []*Request, tokens, block int) bool {
 	n := (tokens + block - 1) / block
 	a, b := firstIDs(list), firstIDs(main)
-	return n > 0 && len(a) >= n && shared(a, b) >= n
+	return n > 0 && len(a) >= n && commonBlocks(a, b) >= n
 }
 
 func firstIDs(list []*Request) []int64 {
@@ -126,7 +126,7 @@ func (d Detection) groups(a *agents) map[int]*member {
 	}
 	var groups [][]span
 	for _, list := range forks {
-		for _, g := range together(list) {
+		for _, g := range overlapSets(list) {
 			if len(g) >= d.GroupMin {
 				groups = append(groups, g)
 			}
@@ -141,8 +141,8 @@ func (d Detection) groups(a *agents) map[int]*member {
 	return out
 }
 
-// together splits spans into sets that overlap, directly or through others. Each set is sorted by time.
-func together(list []span) (parts [][]span) {
+// overlapSets splits spans into sets that overlap, directly or through others. Each set is sorted by time.
+func overlapSets(list []span) (parts [][]span) {
 	sorting.Sort(list, func(x, y span) int {
 		return cmp.Or(cmp.Compare(x.from, y.from), cmp.Compare(x.first.index, y.first.index))
 	})

@@ -24,7 +24,7 @@ type Request struct {
 	toolResult bool    // the new part of the prompt is a tool result, by these types
 	stopped    bool    // the model stopped to call a tool
 	service    float64 // s until the answer was complete; 0 = not recorded
-	think      *float64
+	thinkTime  *float64
 	where      string
 }
 
@@ -118,8 +118,8 @@ func known(r *rows.Row, keys []string) {
 	}
 }
 
-// need adds an error if a field is missing, and reports whether it is there.
-func (p *parser) need(r *rows.Row, field string) bool {
+// require adds an error if a field is missing, and reports whether it is there.
+func (p *parser) require(r *rows.Row, field string) bool {
 	if !r.Has(field) {
 		r.Fault(field, "missing")
 		return false
@@ -128,7 +128,7 @@ func (p *parser) need(r *rows.Row, field string) bool {
 }
 
 func (p *parser) text(r *rows.Row, field string) string {
-	if p.need(r, field) {
+	if p.require(r, field) {
 		if s := r.String(field); s != nil {
 			return *s
 		}
@@ -137,7 +137,7 @@ func (p *parser) text(r *rows.Row, field string) string {
 }
 
 func (p *parser) count(r *rows.Row, field string, low int) int {
-	if p.need(r, field) {
+	if p.require(r, field) {
 		if n := r.Int(field, low); n != nil {
 			return *n
 		}
@@ -153,7 +153,7 @@ func (p *parser) optional(r *rows.Row, field string) int {
 }
 
 func (p *parser) list(r *rows.Row, field string) (items []json.RawMessage) {
-	if p.need(r, field) {
+	if p.require(r, field) {
 		items = r.List(field)
 	}
 	return items
@@ -176,7 +176,7 @@ func (p *parser) seconds(r *rows.Row, field string) *float64 {
 func (p *parser) entry(t *Trace, r *rows.Row, index int) {
 	switch kind := r.String("type"); {
 	case kind == nil:
-		p.need(r, "type")
+		p.require(r, "type")
 	case *kind == "subagent":
 		t.subagents = append(t.subagents, p.subagent(r, index))
 	case *kind == "n" || *kind == "s":
@@ -197,7 +197,7 @@ func (p *parser) request(to []*Request, r *rows.Row, kind string, index int, at 
 	}
 	known(r, keys)
 	q := &Request{index: index, where: r.Where + ": " + at, model: p.text(r, "model"), in: p.count(r, "in", 0), out: p.count(r, "out", 0)}
-	if p.need(r, "t") {
+	if p.require(r, "t") {
 		if t := r.Number("t"); t != nil {
 			q.at = *t
 		}
@@ -206,7 +206,7 @@ func (p *parser) request(to []*Request, r *rows.Row, kind string, index int, at 
 	if s := p.seconds(r, "api_time"); s != nil {
 		q.service = *s
 	}
-	q.think = p.seconds(r, "think_time")
+	q.thinkTime = p.seconds(r, "think_time")
 	types := r.Strings("input_types")
 	q.typed, q.toolResult = len(types) > 0, slices.Contains(types, "tool_result")
 	if stop := r.String("stop"); stop != nil {
@@ -236,7 +236,7 @@ func (p *parser) subagent(r *rows.Row, index int) *subagent {
 	a := &subagent{index: index, where: r.Where + ": " + place("", index), id: p.text(r, "agent_id"), tool: p.optional(r, "tool_tokens"), system: p.optional(r, "system_tokens")}
 	a.kind, a.status = p.text(r, "subagent_type"), p.text(r, "status")
 	p.list(r, "models")
-	if p.need(r, "t") {
+	if p.require(r, "t") {
 		if at := r.Number("t"); at != nil {
 			a.at = *at
 		}

@@ -28,12 +28,12 @@ type Rounds struct {
 	sessions map[string]*recordedSession
 	order    []*recordedSession
 	undated  int
-	kept     storedRounds
+	stored   storedRounds
 }
 
 // NewRounds returns an empty recording. It records errors of rows in faults.
 func NewRounds(faults *dataset.Faults) *Rounds {
-	return &Rounds{faults: faults, sessions: map[string]*recordedSession{}, kept: storedRounds{models: map[string]uint32{}}}
+	return &Rounds{faults: faults, sessions: map[string]*recordedSession{}, stored: storedRounds{models: map[string]uint32{}}}
 }
 
 // recordedSession is a session of the recording.
@@ -100,7 +100,7 @@ func (t *Rounds) Add(r *rows.Row) {
 	case !dated:
 		t.undated++
 	default:
-		t.kept.put(s, &q, r)
+		t.stored.put(s, &q, r)
 	}
 }
 
@@ -129,7 +129,7 @@ func instant(r *rows.Row, field string) (float64, bool) {
 // micro rounds to µs, the resolution of a float with seconds since 1970.
 func micro(s float64) float64 { return math.Round(s*1e6) / 1e6 }
 
-func (s *recordedSession) did(at float64) { s.from, s.to = min(s.from, at), max(s.to, at) }
+func (s *recordedSession) hasRounds(at float64) { s.from, s.to = min(s.from, at), max(s.to, at) }
 
 // events reads when a round took place. It was sent after its last input and answered with its last output. It returns false if no event has a time.
 func (s *recordedSession) events(r *rows.Row, q *Request) bool {
@@ -141,7 +141,7 @@ func (s *recordedSession) events(r *rows.Row, q *Request) bool {
 		}
 		at, dated := instant(e, "timestamp")
 		if dated {
-			s.did(at)
+			s.hasRounds(at)
 		}
 		switch kind := optionalText(e, "event_type"); kind {
 		case "user_message", "tool_result":
@@ -177,10 +177,10 @@ func (s *recordedSession) tools(r *rows.Row) {
 		from, begun := instant(tool, "emitted_at")
 		to, ended := instant(tool, "result_at")
 		if begun {
-			s.did(from)
+			s.hasRounds(from)
 		}
 		if ended {
-			s.did(to)
+			s.hasRounds(to)
 		}
 		switch optionalText(tool, "tool_name") {
 		case "spawn_agent":
@@ -203,8 +203,8 @@ func (s *recordedSession) tools(r *rows.Row) {
 // agents without an earlier request of their parent; they become separate traces. undated is the number of rows without a time, which are skipped. An
 // error means that the temporary file could not be read.
 func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) (unplaced, undated int, err error) {
-	t.kept.flush()
-	defer func() { err = errors.Join(t.kept.fault, t.kept.Close()) }()
+	t.stored.flush()
+	defer func() { err = errors.Join(t.stored.fault, t.stored.Close()) }()
 	if j.Agents {
 		t.join(j)
 	}
@@ -213,7 +213,7 @@ func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) 
 		if s.parent != nil {
 			continue
 		}
-		if made := s.trace(&t.kept, block, nested); made != nil && f(made, s.where) {
+		if made := s.trace(&t.stored, block, nested); made != nil && f(made, s.where) {
 			return 0, t.undated, nil
 		}
 	}
@@ -222,7 +222,7 @@ func (t *Rounds) Traces(j Join, block int, f func(t *Trace, where string) bool) 
 			continue
 		}
 		s.children = nil
-		if made := s.trace(&t.kept, block, nested); made != nil {
+		if made := s.trace(&t.stored, block, nested); made != nil {
 			unplaced++
 			if f(made, s.where) {
 				break
@@ -288,7 +288,7 @@ func safeID(id string) string {
 // trace builds a trace from a session and the sessions that it started. It returns nil if no round has a time. It adds the started sessions that it
 // could place to nested.
 func (s *recordedSession) trace(kept *storedRounds, block int, nested map[*recordedSession]bool) *Trace {
-	rounds := kept.of(s)
+	rounds := kept.read(s)
 	if len(rounds) == 0 {
 		return nil
 	}
@@ -304,7 +304,7 @@ func (s *recordedSession) trace(kept *storedRounds, block int, nested map[*recor
 		}
 		nested[c] = true
 		duration := c.in.duration
-		a := &subagent{index: place, at: micro(c.in.from - zero), id: safeID(c.id), kind: "Agent", status: "completed", duration: &duration, where: c.where, requests: requests(kept.of(c), block, &minted)}
+		a := &subagent{index: place, at: micro(c.in.from - zero), id: safeID(c.id), kind: "Agent", status: "completed", duration: &duration, where: c.where, requests: requests(kept.read(c), block, &minted)}
 		for _, q := range a.requests {
 			q.at = micro(q.at - zero)
 		}
@@ -355,7 +355,7 @@ func requests(rounds []round, block int, minted *int64) []*Request {
 		}
 		if i > 0 {
 			think := max(0, q.at-end)
-			q.think = &think
+			q.thinkTime = &think
 		}
 		end, before = q.end(), q.ids
 		list[i] = &q

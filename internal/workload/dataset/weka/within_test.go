@@ -19,8 +19,8 @@ func TestWithin(t *testing.T) {
 		for i := range draws.IntN(30) {
 			s := &recordedSession{id: strconv.Itoa(i), from: math.Inf(1), to: math.Inf(-1)} // nothing states its time
 			if draws.IntN(8) > 0 {
-				s.did(instant())
-				s.did(instant())
+				s.hasRounds(instant())
+				s.hasRounds(instant())
 			}
 			sessions = append(sessions, s)
 			for range draws.IntN(4) {

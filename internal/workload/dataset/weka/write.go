@@ -87,8 +87,8 @@ func (r *Request) append(dst []byte) []byte {
 		o.Text("stop", "tool_use")
 	}
 	o.Float("api_time", r.service)
-	if r.think != nil {
-		o.Float("think_time", *r.think)
+	if r.thinkTime != nil {
+		o.Float("think_time", *r.thinkTime)
 	}
 	return o.Close()
 }

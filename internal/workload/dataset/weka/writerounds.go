@@ -39,7 +39,7 @@ const leastCall = 10_000
 
 // Append appends the rounds of a trace, one per row. The error is an *UnfitTrace.
 func (w *RoundWriter) Append(dst []byte, t *Trace) ([]byte, error) {
-	o := &traceRounds{trace: t, minted: map[int64]int64{}}
+	o := &traceRounds{trace: t, newIDs: map[int64]int64{}}
 	same, why := o.plain(w)
 	if why != nil {
 		return dst, why
@@ -62,7 +62,7 @@ func (w *RoundWriter) fresh(id string) bool {
 // traceRounds holds the rounds of one trace.
 type traceRounds struct {
 	trace  *Trace
-	minted map[int64]int64 // new number of every id so far
+	newIDs map[int64]int64 // new number of every id so far
 }
 
 // plain returns the trace as it will be read from rounds: ids renumbered, times in µs, no kinds of agents. It returns an error if rounds cannot hold
@@ -157,20 +157,20 @@ func (o *traceRounds) requests(list []*Request) ([]*Request, error) {
 		n := &Request{index: i, at: micro(q.at), model: q.model, in: q.in, out: q.out, typed: true, stopped: q.stopped, service: micro(q.service)}
 		n.toolResult = q.answersTool(previous(list, i))
 		keep := 0
-		for keep < min(len(before), whole) && before[keep] == o.minted[q.ids[keep]] {
+		for keep < min(len(before), whole) && before[keep] == o.newIDs[q.ids[keep]] {
 			keep++
 		}
 		n.ids = slices.Clone(before[:keep])
 		for _, id := range q.ids[keep:whole] {
-			if o.minted[id] != 0 {
+			if o.newIDs[id] != 0 {
 				return nil, &UnfitTrace{q.where, "hash_ids", fmt.Sprintf("%d also appears elsewhere: a round of tracelab can share only its beginning, and only with the previous round", id)}
 			}
-			o.minted[id] = int64(len(o.minted) + 1)
-			n.ids = append(n.ids, o.minted[id])
+			o.newIDs[id] = int64(len(o.newIDs) + 1)
+			n.ids = append(n.ids, o.newIDs[id])
 		}
 		if i > 0 {
 			think := max(0, n.at-end)
-			n.think = &think
+			n.thinkTime = &think
 		}
 		end, before = n.end(), n.ids
 		same[i] = n
@@ -216,7 +216,7 @@ func (o *traceRounds) append(dst []byte, t *Trace) []byte {
 	write := func(list []*Request, session string, calls map[int][]*subagent) {
 		var before []int64
 		for i, q := range list {
-			dst = q.appendRound(dst, t, session, i, shared(before, q.ids), calls[i])
+			dst = q.appendRound(dst, t, session, i, commonBlocks(before, q.ids), calls[i])
 			before = q.ids
 		}
 	}
@@ -300,8 +300,8 @@ func (o *traceRounds) isRead(text []byte, want *Trace) bool {
 func (t *Trace) rounded() *Trace {
 	round := func(list []*Request) {
 		for _, q := range list {
-			if q.think != nil {
-				*q.think = micro(*q.think)
+			if q.thinkTime != nil {
+				*q.thinkTime = micro(*q.thinkTime)
 			}
 			if len(q.ids) == 0 {
 				q.ids = nil

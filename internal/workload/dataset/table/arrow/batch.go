@@ -195,7 +195,7 @@ func (b *batchReader) column(f *field) (*column, error) {
 	if f.encoded {
 		return b.indices(f)
 	}
-	if what, bad := unreadable[f.kind]; bad && !b.skip {
+	if what, bad := unreadableKinds[f.kind]; bad && !b.skip {
 		return nil, fmt.Errorf("its type (%s) cannot be read; leave the column out of the file", what)
 	}
 	rows, nulls, err := b.node()

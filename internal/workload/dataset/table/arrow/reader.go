@@ -117,15 +117,15 @@ func (r *Reader) batch() error {
 		if err != nil {
 			return err
 		}
-		kind, err := recovered(func() (byte, error) { return r.take(message, body) })
+		kind, err := recovered(func() (byte, error) { return r.readMessage(message, body) })
 		if err != nil || kind == kindBatch {
 			return err
 		}
 	}
 }
 
-// take reads one message and returns its kind.
-func (r *Reader) take(m flat, body []byte) (byte, error) {
+// readMessage reads one message and returns its kind.
+func (r *Reader) readMessage(m flat, body []byte) (byte, error) {
 	header, ok := m.table(messageHeader)
 	if !ok {
 		return 0, damaged("a message without content")
@@ -133,7 +133,7 @@ func (r *Reader) take(m flat, body []byte) (byte, error) {
 	kind := m.GetByteSlot(messageKind, 0)
 	switch kind {
 	case kindBatch:
-		columns, rows, err := readBatch(batchReader{body: body, version: m.GetInt16Slot(messageVersion, 0), dictionaries: r.dictionaries}, header, r.fields, r.wants)
+		columns, rows, err := readBatch(batchReader{body: body, version: m.GetInt16Slot(messageVersion, 0), dictionaries: r.dictionaries}, header, r.fields, r.selected)
 		r.columns, r.rows = columns, rows
 		return kind, err
 	case kindDictionary:
@@ -142,7 +142,7 @@ func (r *Reader) take(m flat, body []byte) (byte, error) {
 	return 0, damaged("a message of the kind %d after the schema", kind)
 }
 
-func (r *Reader) wants(name string) bool {
+func (r *Reader) selected(name string) bool {
 	return len(r.wanted) == 0 || slices.Contains(r.wanted, name)
 }
 

@@ -45,8 +45,8 @@ const (
 	kindLargeListView
 )
 
-// unreadable names the kinds that this package cannot read. Files may have such columns if they are not wanted.
-var unreadable = map[kind]string{kindInterval: "interval", kindUnion: "union", kindRunEnd: "run-end encoded"}
+// unreadableKinds names the kinds that this package cannot read. Files may have such columns if they are not wanted.
+var unreadableKinds = map[kind]string{kindInterval: "interval", kindUnion: "union", kindRunEnd: "run-end encoded"}
 
 // field describes a column.
 type field struct {
