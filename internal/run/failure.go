@@ -71,15 +71,15 @@ func failureReason(s *metric.Summary) string {
 	case s.Failed == 0:
 		return "no request finished"
 	}
-	told := make([]string, 0, maxErrorKinds)
+	kinds := make([]string, 0, maxErrorKinds)
 	for _, g := range s.Errors[:min(maxErrorKinds, len(s.Errors))] {
-		told = append(told, fmt.Sprintf("%d × %s", g.Count, preflight.ErrorText(&g.Error)))
+		kinds = append(kinds, fmt.Sprintf("%d × %s", g.Count, preflight.ErrorText(&g.Error)))
 	}
-	text := "the only request failed: " + strings.Join(told, "; ")
+	text := "the only request failed: " + strings.Join(kinds, "; ")
 	if s.Failed > 1 {
-		text = fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(told, "; "))
+		text = fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(kinds, "; "))
 	}
-	if more := len(s.Errors) - len(told); more > 0 {
+	if more := len(s.Errors) - len(kinds); more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text

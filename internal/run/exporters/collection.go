@@ -327,7 +327,7 @@ func (w *Collection) readLateCounts(ctx context.Context, flush time.Duration) {
 	const pause = 10 * time.Millisecond
 	for {
 		w.servers.Once(limited, flush)
-		if running, told := w.servers.Latest(servermetrics.Running); !told || running == 0 {
+		if running, known := w.servers.Latest(servermetrics.Running); !known || running == 0 {
 			return
 		}
 		select {

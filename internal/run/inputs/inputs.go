@@ -19,7 +19,7 @@ import (
 // before it sends anything. It warns once about everything that the bodies leave out. Of data that are read during the run only the first
 // conversations are checked, unless whole is set.
 func CheckBodies(ctx context.Context, data *PreparedStore, e *endpoint.Endpoint, codec endpoint.Codec, whole bool, warn func(string)) error {
-	told := map[string]bool{}
+	warned := map[string]bool{}
 	var drawn, n int
 	if g, ok := data.data.(dataset.OpenEnded); ok && !whole {
 		drawn = g.Known()
@@ -51,8 +51,8 @@ func CheckBodies(ctx context.Context, data *PreparedStore, e *endpoint.Endpoint,
 				data.Keep(i, c, &req)
 			}
 			for _, text := range e.RemarksOn(&c.Turns[k]) {
-				if !told[text] {
-					told[text] = true
+				if !warned[text] {
+					warned[text] = true
 					warn(remark(c.Turns[k].Origin, text))
 				}
 			}
@@ -241,13 +241,13 @@ func (l *FileWriter) finish(ctx context.Context) (missing int, err error) {
 	}
 	l.drawn = l.data.data.Len()
 	n, late := dataset.All(l.data.data), 0
-	told := time.Now()
+	last := time.Now()
 	for l.next < n && l.err == nil && late < maxLate {
 		if l.Progress != nil {
 			l.Progress(l.next, n)
 		}
-		if l.Tell != nil && time.Since(told) >= tellInterval {
-			told = time.Now()
+		if l.Tell != nil && time.Since(last) >= tellInterval {
+			last = time.Now()
 			l.Tell(l.next, n)
 		}
 		if ctx.Err() != nil {

@@ -141,8 +141,8 @@ func (say *Reporter) Download(file string, done, total int64) {
 	say.mu.Lock()
 	last, known := say.downloads[file]
 	whole := done == total
-	told := !known || whole || time.Since(last) >= downloadPause
-	if told {
+	due := !known || whole || time.Since(last) >= downloadPause
+	if due {
 		if say.downloads == nil {
 			say.downloads = map[string]time.Time{}
 		}
@@ -153,7 +153,7 @@ func (say *Reporter) Download(file string, done, total int64) {
 	}
 	say.mu.Unlock()
 	switch {
-	case !told:
+	case !due:
 	case whole && known:
 		say.Note("downloaded %s", file)
 	case whole:

@@ -94,14 +94,14 @@ func retryPolicyOf(c *config.ResetKVCache) retryPolicy {
 
 // run calls try until it succeeds, fails for good, or the time is up. It calls begin with the first error that is retried.
 func (p retryPolicy) run(ctx context.Context, begin func(error), try func() (again bool, err error)) error {
-	end, pause, told := time.Now().Add(p.whole), p.first, false
+	end, pause, notified := time.Now().Add(p.whole), p.first, false
 	for {
 		again, err := try()
 		if err == nil || !again || ctx.Err() != nil || !time.Now().Add(pause).Before(end) {
 			return err
 		}
-		if !told {
-			told = true
+		if !notified {
+			notified = true
 			begin(err)
 		}
 		select {

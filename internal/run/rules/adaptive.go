@@ -11,8 +11,8 @@ import (
 
 // adaptiveRules checks the settings of adaptive phases, and finds such settings without an adaptive phase.
 var adaptiveRules = []rule{
-	{row: "14.2", tell: conditionsOf},
-	{row: "14.2", when: func(s *Subject) bool { return s.Sweep != nil && s.Sweep.Type == config.SweepSearch }, tell: func(s *Subject) string {
+	{row: "14.2", problem: conditionErrors},
+	{row: "14.2", when: func(s *Subject) bool { return s.Sweep != nil && s.Sweep.Type == config.SweepSearch }, problem: func(s *Subject) string {
 		for i := range s.Phases {
 			if p := &s.Phases[i]; p.AdaptiveScale {
 				return "{phases." + p.Name + ".adaptive_scale} and {sweep.type}: both search for the load; give one of them"
@@ -20,7 +20,7 @@ var adaptiveRules = []rule{
 		}
 		return ""
 	}},
-	{row: "14.2", tell: func(s *Subject) string {
+	{row: "14.2", problem: func(s *Subject) string {
 		var list []string
 		for i := range s.Phases {
 			p := &s.Phases[i]
@@ -43,11 +43,11 @@ var adaptiveRules = []rule{
 		}
 		slices.Sort(list)
 		return strings.Join(list, ", ") + " has no effect without adaptive_scale: true"
-	}, level: warned},
+	}, level: warning},
 }
 
-// conditionsOf returns what is wrong with the service levels of adaptive phases; "" = nothing.
-func conditionsOf(s *Subject) string {
+// conditionErrors returns what is wrong with the service levels of adaptive phases; "" = nothing.
+func conditionErrors(s *Subject) string {
 	var wrong []string
 	for i := range s.Phases {
 		p := &s.Phases[i]

@@ -22,7 +22,7 @@ func TestOutputLength(t *testing.T) {
 		run := config.Default()
 		c.d.Name = "main"
 		run.Datasets[0] = c.d
-		if got := asked(&Subject{Run: run}); got != c.want {
+		if got := outputLength(&Subject{Run: run}); got != c.want {
 			t.Errorf("%+v asks for %g tokens, want %g", c.d, got, c.want)
 		}
 	}
@@ -32,7 +32,7 @@ func TestOutputLength(t *testing.T) {
 func TestSweptLists(t *testing.T) {
 	run := config.Default()
 	s := &Subject{Run: run}
-	if got := s.lists(); got != nil {
+	if got := s.sweptAxes(); got != nil {
 		t.Errorf("no sweep: %v", got)
 	}
 	run.Sweep = &config.Sweep{Type: config.SweepGrid, Parameters: []config.Axis{
@@ -41,7 +41,7 @@ func TestSweptLists(t *testing.T) {
 		{Path: "endpoint.type", Values: []any{"chat", "completions"}},     // no flag takes a list of it
 		{Path: "phases.profiling.request_count", Values: []any{"1", "2"}}, // no such key
 	}}
-	if got := s.lists(); len(got) != 1 || got[0].Path != "phases.profiling.concurrency" {
+	if got := s.sweptAxes(); len(got) != 1 || got[0].Path != "phases.profiling.concurrency" {
 		t.Errorf("%v, want the concurrency alone", got)
 	}
 }

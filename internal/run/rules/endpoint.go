@@ -15,57 +15,57 @@ var tokenizers = []string{"tokenizer.name", "tokenizer.revision", "tokenizer.tru
 
 // endpointRules lists which settings an endpoint type needs, ignores, or cannot be combined with.
 var endpointRules = []rule{
-	{row: "40", keys: []string{data + "rankings"}, when: not(ranks), text: "has no effect: the endpoint type does not rank", level: warned},
-	{row: "41", keys: inputLengths, when: ranks,
-		text: "has no effect on a ranking type; see {" + data + "rankings.query_tokens.mean} and {" + data + "rankings.passage_tokens.mean}", level: warned},
-	{row: "honest", keys: join([]string{prompts + "sequence_distribution"}, prefixPool, turnShape), when: ranks,
-		text: "has no effect on a ranking type: a request is one query and its passages", level: warned},
-	{row: "honest", keys: []string{prompts + "batch_size"}, when: all(ranks, not(pool)), // a folder of queries and passages decides the number of passages
-		text: "has no effect on a ranking type: a request is one query and its passages; see {" + data + "rankings.passages.mean}", level: warned},
-	{row: "64", keys: []string{"endpoint.wait_for_model_mode", "endpoint.wait_for_model_interval"}, when: unawaited,
-		text: "needs {endpoint.wait_for_model_timeout}: without it aiperf does not wait", level: idle},
+	{row: "40", keys: []string{data + "rankings"}, when: not(ranksPassages), text: "has no effect: the endpoint type does not rank", level: warning},
+	{row: "41", keys: inputLengths, when: ranksPassages,
+		text: "has no effect on a ranking type; see {" + data + "rankings.query_tokens.mean} and {" + data + "rankings.passage_tokens.mean}", level: warning},
+	{row: "honest", keys: join([]string{prompts + "sequence_distribution"}, prefixPool, turnShape), when: ranksPassages,
+		text: "has no effect on a ranking type: a request is one query and its passages", level: warning},
+	{row: "honest", keys: []string{prompts + "batch_size"}, when: all(ranksPassages, not(sampledFile)), // a folder of queries and passages decides the number of passages
+		text: "has no effect on a ranking type: a request is one query and its passages; see {" + data + "rankings.passages.mean}", level: warning},
+	{row: "64", keys: []string{"endpoint.wait_for_model_mode", "endpoint.wait_for_model_interval"}, when: waitSettingsUnused,
+		text: "needs {endpoint.wait_for_model_timeout}: without it aiperf does not wait", level: unused},
 	{row: "13.2", keys: []string{"endpoint.reset_kv_cache", "endpoint.server_profiler"}, when: grpc,
 		text: "asks over HTTP, and this run goes over gRPC ({endpoint.transport})"},
-	{row: "7", keys: outputLengths, when: untold, text: "has no effect: the endpoint type produces no tokens", level: warned},
+	{row: "7", keys: outputLengths, when: noTokens, text: "has no effect: the endpoint type produces no tokens", level: warning},
 	{row: "61", keys: join(inputLengths, outputLengths, []string{prompts + "sequence_distribution", prompts + "batch_size"}, prefixPool,
-		[]string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"}), when: neither,
-		text: "is for text, which {endpoint.type} neither accepts nor produces", level: idle},
-	{row: "61 tokenizer", keys: tokenizers, when: all(neither, other("image_retrieval")), text: "is for text, which {endpoint.type} neither accepts nor produces", level: idle},
-	{row: "61 tokenizer", keys: tokenizers, when: all(neither, is("image_retrieval")), // GenAI-Perf had this type and accepted a tokenizer for it
-		text: "has no effect: {endpoint.type} neither accepts nor produces text", level: warned},
-	{row: "13", keys: outputLengths, when: all(not(untold), not(simulated), func(s *Subject) bool {
+		[]string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"}), when: noText,
+		text: "is for text, which {endpoint.type} neither accepts nor produces", level: unused},
+	{row: "61 tokenizer", keys: tokenizers, when: all(noText, endpointIsNot("image_retrieval")), text: "is for text, which {endpoint.type} neither accepts nor produces", level: unused},
+	{row: "61 tokenizer", keys: tokenizers, when: all(noText, endpointIs("image_retrieval")), // GenAI-Perf had this type and accepted a tokenizer for it
+		text: "has no effect: {endpoint.type} neither accepts nor produces text", level: warning},
+	{row: "13", keys: outputLengths, when: all(not(noTokens), not(simulated), func(s *Subject) bool {
 		_, ignored := s.Run.Endpoint.Extra.Get("ignore_eos")
 		_, least := s.Run.Endpoint.Extra.Get("min_tokens")
-		return s.Endpoint != nil && asked(s) > 0 && !ignored && !least
-	}), text: "without ignore_eos or min_tokens in {endpoint.extra}: answers may end earlier", level: warned},
-	{row: "honest", keys: join(outputLengths, []string{"endpoint.extra", "endpoint.use_legacy_max_tokens"}), when: verbatim,
-		text: "has no effect: bodies are sent unchanged from {" + data + "path}", level: warned},
+		return s.Endpoint != nil && outputLength(s) > 0 && !ignored && !least
+	}), text: "without ignore_eos or min_tokens in {endpoint.extra}: answers may end earlier", level: warning},
+	{row: "honest", keys: join(outputLengths, []string{"endpoint.extra", "endpoint.use_legacy_max_tokens"}), when: completeBodies,
+		text: "has no effect: bodies are sent unchanged from {" + data + "path}", level: warning},
 	{row: "honest", keys: []string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"},
 		when: func(s *Subject) bool {
 			return s.Endpoint != nil && !s.Endpoint.SystemMessage && !s.Endpoint.ContextText
 		},
-		text: "has no effect: the endpoint type takes no system messages", level: warned},
+		text: "has no effect: the endpoint type takes no system messages", level: warning},
 
-	{row: "2.1 MustStream", when: func(s *Subject) bool { return s.Endpoint != nil && s.Endpoint.MustStream && unstreamed(s) },
-		tell: func(s *Subject) string {
+	{row: "2.1 MustStream", when: func(s *Subject) bool { return s.Endpoint != nil && s.Endpoint.MustStream && notStreaming(s) },
+		problem: func(s *Subject) string {
 			return "{endpoint.type} " + s.Run.Endpoint.Type + " works with {endpoint.streaming} only"
 		}},
-	{row: "2.1 content type", tell: func(s *Subject) string {
+	{row: "2.1 content type", problem: func(s *Subject) string {
 		asked := s.Run.Endpoint.RequestContentType
 		if s.Endpoint == nil || s.Endpoint.Accepts(asked) {
 			return ""
 		}
 		return "{endpoint.request_content_type} " + asked + ": " + encodings(s.Endpoint)
 	}},
-	{row: "62", when: is("template"), tell: func(s *Subject) string {
+	{row: "62", when: endpointIs("template"), problem: func(s *Subject) string {
 		_, given := s.Run.Endpoint.Extra.Get("payload_template")
 		if given || s.Run.Endpoint.Template != nil && s.Run.Endpoint.Template.Body != "" {
 			return ""
 		}
 		return "{endpoint.type} template needs {endpoint.extra} payload_template (or endpoint.template.body in a file): the template of its bodies"
 	}},
-	{row: "9.16", keys: []string{"endpoint.template"}, when: other("template"), text: "is for {endpoint.type} template"},
-	{row: "9.12 reserved", level: warned, tell: func(s *Subject) string {
+	{row: "9.16", keys: []string{"endpoint.template"}, when: endpointIsNot("template"), text: "is for {endpoint.type} template"},
+	{row: "9.12 reserved", level: warning, problem: func(s *Subject) string {
 		var lost []string
 		for _, m := range s.Run.Endpoint.Extra {
 			if s.Endpoint != nil && slices.Contains(s.Endpoint.Reserved, m.Key) {
@@ -86,7 +86,7 @@ var endpointRules = []rule{
 		return e.RequireCompletion && (e.Type != "chat" || !e.Streaming)
 	}, text: "needs {endpoint.type} chat and {endpoint.streaming}: it checks the ends of such streams"},
 	{row: "honest", keys: []string{"endpoint.download_video_content"}, when: func(s *Subject) bool { return s.Endpoint != nil && !s.Endpoint.FollowsUp },
-		text: "has no effect: it is for {endpoint.type} video_generation", level: warned},
+		text: "has no effect: it is for {endpoint.type} video_generation", level: warning},
 	{row: "63", keys: []string{"endpoint.uuid_and_strip"}, when: func(s *Subject) bool {
 		return s.Run.Endpoint.UUIDAndStrip && s.Endpoint != nil && s.Run.Endpoint.Type != "chat"
 	},
@@ -95,13 +95,13 @@ var endpointRules = []rule{
 		return s.Run.Endpoint.UUIDAndStrip && !(s.File != nil && s.File.Format.Name == "single_turn")
 	}, text: "needs single_turn rows of one session_id as {" + data + "path}"},
 
-	{row: "11.1", keys: []string{"endpoint.backend"}, when: other("kserve"), text: "has no effect: it is for {endpoint.type} kserve", level: warned},
-	{row: "12.1", when: all(is("dynamic_grpc"), func(s *Subject) bool { return s.Run.Endpoint.GRPCMethod == "" }),
+	{row: "11.1", keys: []string{"endpoint.backend"}, when: endpointIsNot("kserve"), text: "has no effect: it is for {endpoint.type} kserve", level: warning},
+	{row: "12.1", when: all(endpointIs("dynamic_grpc"), func(s *Subject) bool { return s.Run.Endpoint.GRPCMethod == "" }),
 		text: "{endpoint.type} dynamic_grpc needs {endpoint.grpc_method} package.Service/Method"},
-	{row: "12.1", keys: []string{"endpoint.grpc_descriptors"}, when: other("dynamic_grpc"), text: "has no effect: it is for {endpoint.type} dynamic_grpc", level: warned},
+	{row: "12.1", keys: []string{"endpoint.grpc_descriptors"}, when: endpointIsNot("dynamic_grpc"), text: "has no effect: it is for {endpoint.type} dynamic_grpc", level: warning},
 	{row: "12.1", keys: []string{"endpoint.grpc_method"}, when: not(grpc), text: "needs an endpoint type that goes over gRPC: kserve or dynamic_grpc"},
 	{row: "12.1", keys: []string{"endpoint.transport"}, when: func(s *Subject) bool { return grpc(s) && s.Endpoint != nil && !s.Endpoint.GRPC },
-		tell: func(s *Subject) string { return "grpc: endpoint type " + s.Run.Endpoint.Type + " speaks HTTP" }},
+		problem: func(s *Subject) string { return "grpc: endpoint type " + s.Run.Endpoint.Type + " speaks HTTP" }},
 }
 
 // encodings lists the body encodings that an endpoint type supports.

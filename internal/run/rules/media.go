@@ -23,45 +23,45 @@ var (
 
 // mediaRules finds settings of images, audio and video that have no effect.
 var mediaRules = []rule{
-	{row: "honest", keys: join(imageShape, audioShape, videoShape), when: ownData,
-		text: "has no effect: it is for generated data, not for {" + data + "path} or {" + data + "dataset}", level: warned},
-	{row: "4.3", keys: imageKeys, when: all(generated, imageless), level: warned,
+	{row: "honest", keys: join(imageShape, audioShape, videoShape), when: externalData,
+		text: "has no effect: it is for generated data, not for {" + data + "path} or {" + data + "dataset}", level: warning},
+	{row: "4.3", keys: imageKeys, when: all(syntheticData, noImages), level: warning,
 		text: ": no images are generated, because a side is 0 or not given; give {" + data + "images.width.mean} and {" + data + "images.height.mean} above 0"},
-	{row: "4.3", keys: imageSides, when: all(generated, func(s *Subject) bool {
-		return s.Dataset().Images.Enabled() && s.wrote(imageSides[0]) != s.wrote(imageSides[1])
-	}), tell: func(s *Subject) string {
+	{row: "4.3", keys: imageSides, when: all(syntheticData, func(s *Subject) bool {
+		return s.Dataset().Images.Enabled() && s.isGiven(imageSides[0]) != s.isGiven(imageSides[1])
+	}), problem: func(s *Subject) string {
 		other := "{" + imageSides[0] + ".mean}"
-		if s.wrote(imageSides[0]) {
+		if s.isGiven(imageSides[0]) {
 			other = "{" + imageSides[1] + ".mean}"
 		}
 		return ": images need width and height, and " + other + " is not given, so that side has " + strconv.Itoa(config.DefaultSide) + " pixels; give both"
-	}, level: warned},
-	{row: "4.3", keys: audioKeys, when: all(generated, func(s *Subject) bool {
+	}, level: warning},
+	{row: "4.3", keys: audioKeys, when: all(syntheticData, func(s *Subject) bool {
 		a := s.Dataset().Audio
-		return !a.Enabled() || s.forgot(a.BatchSize, data+"audio.batch_size")
-	}), text: "has no effect: {" + data + "audio.length.mean} adds audio", level: warned},
-	{row: "4.3", keys: videoKeys, when: all(generated, func(s *Subject) bool {
+		return !a.Enabled() || s.batchOmitted(a.BatchSize, data+"audio.batch_size")
+	}), text: "has no effect: {" + data + "audio.length.mean} adds audio", level: warning},
+	{row: "4.3", keys: videoKeys, when: all(syntheticData, func(s *Subject) bool {
 		v := s.Dataset().Video
 		return v == nil || v.Width == nil && v.Height == nil
-	}), text: "has no effect: {" + data + "video.width} and {" + data + "video.height} add video", level: warned},
-	unsent("pictures", imageKeys, func(e *endpoint.Endpoint) bool { return e.Images }),
-	unsent("sounds", audioKeys, func(e *endpoint.Endpoint) bool { return e.Audio }),
-	unsent("clips", videoKeys, func(e *endpoint.Endpoint) bool { return e.Video }),
+	}), text: "has no effect: {" + data + "video.width} and {" + data + "video.height} add video", level: warning},
+	mediaNotSent("pictures", imageKeys, func(e *endpoint.Endpoint) bool { return e.Images }),
+	mediaNotSent("sounds", audioKeys, func(e *endpoint.Endpoint) bool { return e.Audio }),
+	mediaNotSent("clips", videoKeys, func(e *endpoint.Endpoint) bool { return e.Video }),
 }
 
-// imageless reports whether no images are generated although the user did not set their number to 0.
-func imageless(s *Subject) bool {
+// noImages reports whether no images are generated although the user did not set their number to 0.
+func noImages(s *Subject) bool {
 	i := s.Dataset().Images
-	return !i.Enabled() || s.forgot(i.BatchSize, data+"images.batch_size")
+	return !i.Enabled() || s.batchOmitted(i.BatchSize, data+"images.batch_size")
 }
 
-// forgot reports whether the number of a kind of media is 0 although the user did not say so.
-func (s *Subject) forgot(batch int, key string) bool { return batch == 0 && !s.Mentioned(key) }
+// batchOmitted reports whether the number of a kind of media is 0 although the user did not say so.
+func (s *Subject) batchOmitted(batch int, key string) bool { return batch == 0 && !s.Mentioned(key) }
 
-// unsent warns about generated media that the endpoint type does not send.
-func unsent(what string, keys []string, takes func(*endpoint.Endpoint) bool) rule {
-	return rule{row: "honest", keys: keys, level: warned, when: all(generated, func(s *Subject) bool { return s.Endpoint != nil && !takes(s.Endpoint) }),
-		tell: func(s *Subject) string {
+// mediaNotSent warns about generated media that the endpoint type does not send.
+func mediaNotSent(what string, keys []string, takes func(*endpoint.Endpoint) bool) rule {
+	return rule{row: "honest", keys: keys, level: warning, when: all(syntheticData, func(s *Subject) bool { return s.Endpoint != nil && !takes(s.Endpoint) }),
+		problem: func(s *Subject) string {
 			return "has no effect: endpoint type " + s.Run.Endpoint.Type + " sends no " + what
 		}}
 }

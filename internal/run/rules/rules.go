@@ -45,21 +45,21 @@ type Finding struct {
 type severity int
 
 const (
-	refused severity = iota
-	warned           // the run continues with a warning
-	// idle settings have no effect. As a flag such a setting is a mistake and refused. A file may contain it for later changes, so that it is only a
+	refusal severity = iota
+	warning          // the run continues with a warning
+	// unused settings have no effect. As a flag such a setting is a mistake and refused. A file may contain it for later changes, so that it is only a
 	// warning there.
-	idle
+	unused
 )
 
 // rule is one combination of settings that is refused or leads to a warning.
 type rule struct {
-	row   string   // in the specification: number in cli section 6, E number of timing section 8
-	keys  []string // the rule applies if one of these is given, and names them; none = it only checks values
-	when  func(s *Subject) bool
-	text  string                  // follows the names; {key} is a setting as the user wrote it, {key=value} the setting that selects a value
-	tell  func(s *Subject) string // replaces text if it contains values; "" = no problem
-	level severity
+	row     string   // in the specification: number in cli section 6, E number of timing section 8
+	keys    []string // the rule applies if one of these is given, and names them; none = it only checks values
+	when    func(s *Subject) bool
+	text    string                  // follows the names; {key} is a setting as the user wrote it, {key=value} the setting that selects a value
+	problem func(s *Subject) string // replaces text if it contains values; "" = no problem
+	level   severity
 }
 
 // Check applies every rule and returns all findings.
@@ -80,8 +80,8 @@ func (r *rule) apply(s *Subject) (found Finding, wrong bool) {
 		return found, false
 	}
 	text := r.text
-	if r.tell != nil {
-		if text = r.tell(s); text == "" {
+	if r.problem != nil {
+		if text = r.problem(s); text == "" {
 			return found, false
 		}
 	}
@@ -93,7 +93,7 @@ func (r *rule) apply(s *Subject) (found Finding, wrong bool) {
 		text = " " + text
 	}
 	found.Text = strings.TrimSpace(strings.Join(names, ", ") + s.Spell.Text(text))
-	found.Warning = r.level == warned || r.level == idle && !slices.ContainsFunc(given, func(one Setting) bool { return !one.InFile })
+	found.Warning = r.level == warning || r.level == unused && !slices.ContainsFunc(given, func(one Setting) bool { return !one.InFile })
 	return found, true
 }
 
@@ -109,10 +109,10 @@ func (s *Subject) given(keys ...string) (all []Setting) {
 	return all
 }
 
-// wrote reports whether the user gave any of these settings.
-func (s *Subject) wrote(keys ...string) bool { return len(s.given(keys...)) > 0 }
+// isGiven reports whether the user gave any of these settings.
+func (s *Subject) isGiven(keys ...string) bool { return len(s.given(keys...)) > 0 }
 
-// both returns a rule that refuses two settings that are both given.
-func both(row, a, b, why string) rule {
-	return rule{row: row, keys: []string{a}, when: func(s *Subject) bool { return s.wrote(b) }, text: "and {" + b + "}: " + why}
+// exclusive returns a rule that refuses two settings that are both given.
+func exclusive(row, a, b, why string) rule {
+	return rule{row: row, keys: []string{a}, when: func(s *Subject) bool { return s.isGiven(b) }, text: "and {" + b + "}: " + why}
 }

@@ -26,7 +26,7 @@ func TestRulesNameWhatThereIs(t *testing.T) {
 					t.Errorf("row %s: there is no key %s", r.row, key)
 				}
 			}
-			if (r.text == "") == (r.tell == nil) || r.when == nil && r.tell == nil {
+			if (r.text == "") == (r.problem == nil) || r.when == nil && r.problem == nil {
 				t.Errorf("row %s %v: a rule has a text or tells one, and says when", r.row, r.keys)
 			}
 		}

@@ -169,7 +169,7 @@ func falsy(raw json.RawMessage) bool {
 // data locks what is replayed: recordings of known origin, with their own times and lengths, and a marker in every session.
 func (l *lockedSetting) data() {
 	s, d := l.s, l.s.Dataset()
-	set := s.published()
+	set := s.publicSet()
 	const origin = "replays recorded agents of known origin: {datasets.main.dataset} semianalysis_cc_traces_weka_062126 (or another of its name), or " +
 		"{datasets.main.hf_weka_dataset} " + agentxRepository
 	want := s.Spell.Text(origin)

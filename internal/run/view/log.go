@@ -28,7 +28,7 @@ func (v *View) line(at time.Time, level liveview.Level, text string) {
 	if len(v.log) >= 2*maxLogLines { // the views share the array, so it is never written to again
 		v.log = append([]liveview.Line(nil), v.log[len(v.log)-maxLogLines:]...)
 	}
-	v.told++
+	v.logged++
 	v.log = append(v.log, liveview.Line{At: at, Level: level, Text: text})
 }
 
@@ -47,8 +47,8 @@ type errorLines struct {
 
 // errorLine is the state of one kind of error.
 type errorLine struct {
-	told int64 // instant of the last line, wall ns
-	more int64 // failures since then
+	shown int64 // instant of the last line, wall ns
+	more  int64 // failures since then
 }
 
 // Limits of these lines: the pause between two lines of one kind, and the number of kinds. It is limited because servers put ids and times into their
@@ -70,14 +70,14 @@ func (e *errorLines) count(kind string, at int64) (more int64, tell bool) {
 	}
 	switch {
 	case one == nil:
-		e.kinds[kind] = &errorLine{told: at}
+		e.kinds[kind] = &errorLine{shown: at}
 		return 0, true
-	case at-one.told < int64(errorPause):
+	case at-one.shown < int64(errorPause):
 		one.more++
 		return 0, false
 	}
 	more = one.more
-	one.told, one.more = at, 0
+	one.shown, one.more = at, 0
 	return more, true
 }
 

@@ -57,8 +57,8 @@ func (p *publisher) Stop(context.Context) error {
 func (p *publisher) run() {
 	defer close(p.done)
 	path := filepath.Join(p.dir, livefile.Name)
-	told := livefile.LiveState{Version: p.version, Run: p.id, PID: int64(os.Getpid())}
-	told.Host, _ = os.Hostname() // without a host name it is unknown whether the process still exists
+	live := livefile.LiveState{Version: p.version, Run: p.id, PID: int64(os.Getpid())}
+	live.Host, _ = os.Hostname() // without a host name it is unknown whether the process still exists
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -67,8 +67,8 @@ func (p *publisher) run() {
 			_ = os.Remove(path) // a file that stays counts as a run that died, and the next run replaces it
 			return
 		case from := <-timer.C:
-			p.update(&told)
-			_ = artifact.WriteFile(path, told.Bytes()) // an error only means that nobody can watch the run
+			p.update(&live)
+			_ = artifact.WriteFile(path, live.Bytes()) // an error only means that nobody can watch the run
 			timer.Reset(min(max(publishPause, publishFactor*time.Since(from)), maxPublishPause))
 		}
 	}
@@ -77,13 +77,13 @@ func (p *publisher) run() {
 // sharedLines is the number of log lines in the file; the last ones are kept.
 const sharedLines = 100
 
-func (p *publisher) update(told *livefile.LiveState) {
-	told.Written = time.Now()
-	s := &told.State
+func (p *publisher) update(live *livefile.LiveState) {
+	live.Written = time.Now()
+	s := &live.State
 	const widest = 200
 	p.snapshots.fill(liveview.View{Width: widest, All: true}, s)
 	p.snapshots.mu.Lock()
-	told.Log = p.snapshots.told
+	live.Log = p.snapshots.logged
 	p.snapshots.mu.Unlock()
 	s.Log = slices.Clone(s.Log[max(0, len(s.Log)-sharedLines):]) // the encoder modifies what it visits, and the log belongs to the view
 }

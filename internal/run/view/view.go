@@ -47,7 +47,7 @@ type View struct {
 	over      bool // the load has ended
 	final     *liveview.Figures
 	log       []liveview.Line
-	told      int // number of log lines so far
+	logged    int // number of log lines so far
 	errors    errorLines
 }
 
