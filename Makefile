@@ -9,8 +9,9 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
+RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast lint vet-others mutants bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench fuzz tools page-tools
 
 all: build
 
@@ -128,7 +129,10 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 race-fast: ## the same on the packages where goroutines meet, four tests at a time since most of them wait; streams are cut at every tenth byte (-short), the walk over every leaf of the configuration is one goroutine
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short -parallel 4 -skip EveryLeaf $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/capture wire/transport/... workload/load)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -short -parallel 4 -skip EveryLeaf $(RACE)
+
+race-compile: ## compiles what race-fast runs; CI does so beside steps that mostly wait
+	CGO_ENABLED=1 $(GO) list -export -test -deps -race $(RACE) >/dev/null
 
 bench: build ## figures as ratios against a baseline in the same run
 	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf
