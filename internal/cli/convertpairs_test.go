@@ -164,6 +164,7 @@ func sent(t *testing.T, path, format string, block int) string {
 // TestConvertKeepsRequests: what is converted is sent as what it was made of, in every pair that is not refused: the same texts or as many tokens,
 // with as much of the session, at the same times. So it is there and back.
 func TestConvertKeepsRequests(t *testing.T) {
+	testhome.Slow(t)
 	files := map[string]string{}
 	for _, s := range sourcesOfConvert {
 		files[s.name] = s.text

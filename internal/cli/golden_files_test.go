@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 )
 
@@ -22,6 +23,7 @@ var filesSettledOtherwise = map[string][2]string{
 
 // TestRecordedFiles: configuration files are accepted, refused and resolved as recorded, with additional flags and without.
 func TestRecordedFiles(t *testing.T) {
+	testhome.Slow(t)
 	unbuilt := pinned(t, "yaml_notbuilt.txt")
 	for _, c := range readGolden[recorded](t, "yaml.jsonl.gz") {
 		t.Run(c.Name, func(t *testing.T) {

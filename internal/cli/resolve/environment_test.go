@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 )
 
@@ -27,6 +28,7 @@ func TestReadEnvironment(t *testing.T) {
 
 // TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and a variable without effect gives a message.
 func TestEveryVariableDoesSomething(t *testing.T) {
+	testhome.Slow(t)
 	for _, v := range config.Rows() {
 		if v.Env == "" {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"github.com/valyala/fastjson"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/record"
 )
 
@@ -52,6 +53,7 @@ func (e *events) Read(p []byte) (int, error) {
 
 // TestLongLine: a line of 300,000 events is never in memory as a whole; reading it needs memory for its messages only.
 func TestLongLine(t *testing.T) {
+	testhome.Slow(t)
 	const n = 300_000
 	l := newRawLines(&events{n: n}, "raw")
 	v, messages, err := l.next()

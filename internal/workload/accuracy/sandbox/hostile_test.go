@@ -357,6 +357,7 @@ func TestOutputFlood(t *testing.T) {
 
 // TestHonestPrograms: what honest programs use works in every sandbox.
 func TestHonestPrograms(t *testing.T) {
+	testhome.Slow(t)
 	eachRunner(t, func(t *testing.T, r runner) {
 		for code, want := range map[string]string{
 			"import threading\nl = []\nts = [threading.Thread(target=l.append, args=(i,)) for i in range(20)]\n[x.start() for x in ts]; [x.join() for x in ts]\nprint(len(l))": "20\n",
