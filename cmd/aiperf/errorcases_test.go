@@ -95,7 +95,7 @@ func TestErrorsAtATerminal(t *testing.T) {
 			t.Cleanup(s.Close)
 			return s.URL
 		},
-			[]string{"INCOMPLETE RESULTS", "Run aborted: no connection to the server could be made from", "--no-fail-fast continues anyway", "requests failed; they are not part of any latency"},
+			[]string{"INCOMPLETE RESULTS", "Run aborted: no connection to the server could be made: ", "to continue anyway, give --no-fail-fast", "requests failed; they are not part of any latency"},
 			[]string{"error:", "API Error", "Check --url"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/preflight"
 	"aiperf/internal/workload/load"
@@ -25,7 +26,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 			abandoned += int(f.Abandoned)
 		}
 		if abandoned > 0 {
-			say.Warn(fmt.Sprintf("%d requests did not return after they were cancelled; no file lists them", abandoned))
+			say.Warn(fmt.Sprintf("%d cancelled requests never returned; they are in no result file", abandoned))
 		}
 	}
 	if result != nil && result.TooManyFail {
@@ -36,7 +37,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 		fail("the run was stopped: " + unreachable(result.Unreachable, run.Profiling, as("environment.timing.no_fail_fast")))
 	}
 	if n := templateFailures; n > 0 {
-		say.Warn(fmt.Sprintf("%s: the template refused the messages of %d requests; their input tokens count the texts only", as("tokenizer.apply_chat_template"), n))
+		say.Warn(fmt.Sprintf("%s: the chat template rejected the messages of %d requests; their input tokens count only the texts", as("tokenizer.apply_chat_template"), n))
 	}
 	if text := failureReason(run.Profiling); text != "" && (!ended || run.Profiling.Failed > 0) {
 		fail(text)
@@ -56,11 +57,11 @@ func threshold(phases []*load.PhaseStats, as string) string {
 
 // unreachable returns why no more connections could be made.
 func unreachable(u *load.UnreachableError, s *metric.Summary, as string) string {
-	text := fmt.Sprintf("no connection to the server could be made from %.1f s on, %d times in a row for %.1f s", u.At.Seconds(), u.Failures, u.For.Seconds())
+	text := fmt.Sprintf("no connection to the server could be made: %d attempts failed in a row, from %.1f s to %.1f s of the phase", u.Failures, u.At.Seconds(), (u.At + u.For).Seconds())
 	if len(s.Errors) > 0 {
 		text += " (" + preflight.ErrorText(&s.Errors[0].Error) + ")"
 	}
-	return text + "; " + as + " continues anyway"
+	return text + "; to continue anyway, give " + as
 }
 
 // failureReason returns why no request can be reported; "" if there are results.
@@ -80,7 +81,7 @@ func failureReason(s *metric.Summary) string {
 		text = fmt.Sprintf("all %d requests failed: %s", s.Failed, strings.Join(kinds, "; "))
 	}
 	if more := len(s.Errors) - len(kinds); more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
+		text += "; and " + terminal.Plural(more, "other kind") + " of error"
 	}
 	return text
 }

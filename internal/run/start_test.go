@@ -45,7 +45,7 @@ func TestComplaint(t *testing.T) {
 		{metric.Summary{Failed: 2, Errors: []metric.ErrorGroup{group(2, 0, "TimeoutError", "TimeoutError()")}}, "all 2 requests failed: 2 × TimeoutError: TimeoutError()"},
 		{metric.Summary{Failed: 10, Errors: []metric.ErrorGroup{
 			group(4, 500, "Internal Server Error", "a\n  b"), group(3, 0, "A", ""), group(2, 0, "B", ""), group(1, 0, "C", ""),
-		}}, "all 10 requests failed: 4 × 500 Internal Server Error: a b; 3 × A; 2 × B; and 1 more"},
+		}}, "all 10 requests failed: 4 × 500 Internal Server Error: a b; 3 × A; 2 × B; and 1 other kind of error"},
 	} {
 		if got := failureReason(&c.from); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)

@@ -128,7 +128,7 @@ func (h *hooks) reset(ctx context.Context, set *config.ResetKVCache, p retryPoli
 			return ctx.Err()
 		}
 		if err != nil {
-			return fmt.Errorf("%w; vLLM has %s only with VLLM_SERVER_DEV_MODE=1, SGLang has /flush_cache", err, config.ResetPath)
+			return fmt.Errorf("%w; vLLM offers %s only with VLLM_SERVER_DEV_MODE=1; for SGLang give the path /flush_cache", err, config.ResetPath)
 		}
 	}
 	say.Note("prefix caches emptied: POST %s, servers: %d", path, len(h.servers))

@@ -55,7 +55,7 @@ func (p *Sender) AwaitModels(ctx context.Context) error {
 	defer release()
 	w := readiness{WaitLimits: WaitLimitsOf(cfg), Sender: p, over: over}
 	if _, err := w.tinyRequest(cfg.Models.Asked()[0]); err != nil && w.mode != readyByList {
-		return fmt.Errorf("%s %s: endpoint type %s cannot be asked with a text alone (%w); %s looks at what the server lists",
+		return fmt.Errorf("%[1]s %[2]s: endpoint type %[3]s cannot send a text alone (%[4]w); to check the list of models instead, give %[1]s %[5]s",
 			cfg.As("endpoint.wait_for_model_mode"), w.mode, p.Endpoint.Name, err, readyByList)
 	}
 	for i := range p.Addresses.Targets {
@@ -66,8 +66,8 @@ func (p *Sender) AwaitModels(ctx context.Context) error {
 				return ctx.Err()
 			}
 			if err != nil {
-				return fmt.Errorf("%s: model %s is not ready at %s after %s; what was heard last: %w", cfg.As("endpoint.wait_for_model_timeout"), model,
-					p.Addresses.Bases[i], w.limit, err)
+				return fmt.Errorf("model %s is not ready at %s after %s: %w; to wait longer, raise %s", model, p.Addresses.Bases[i], w.limit, err,
+					cfg.As("endpoint.wait_for_model_timeout"))
 			}
 			if waited {
 				p.Say.Note("model %s was ready after %s", model, time.Since(begun).Round(100*time.Millisecond))
@@ -146,7 +146,7 @@ func (w *readiness) listed(ctx context.Context, url int, model string) error {
 		return fmt.Errorf("%s: %w", modellist.Path, err)
 	}
 	if !slices.Contains(list.Names, model) {
-		return fmt.Errorf("%s lists %d models, not this one", modellist.Path, len(list.Names))
+		return fmt.Errorf("%s lists %d models, but not this one", modellist.Path, len(list.Names))
 	}
 	return nil
 }
