@@ -11,6 +11,7 @@ import (
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/interrupt"
 )
 
 // heard is what some servers were asked, in order, as "NAME PATH".
@@ -174,13 +175,13 @@ func TestFailedHooks(t *testing.T) {
 // TestProfileOfInterruptedRun: an interruption stops the profilers as the end does.
 func TestProfileOfInterruptedRun(t *testing.T) {
 	var log heard
-	ctx, interrupt := context.WithCancelCause(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	var once sync.Once
 	s := hooked(t, "one", &log, fine)
 	inner := s.Config.Handler
 	s.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, "/base/") {
-			once.Do(func() { interrupt(ErrSignal) })
+			once.Do(func() { cancel(interrupt.ErrSignal) })
 		}
 		inner.ServeHTTP(w, r)
 	})

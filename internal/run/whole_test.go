@@ -22,6 +22,7 @@ import (
 	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/run/interrupt"
 	"aiperf/internal/sim/mockserver"
 )
 
@@ -202,7 +203,7 @@ func TestInterruptedRun(t *testing.T) {
 	go func() {
 		<-arrived
 		<-arrived
-		cancel(ErrSignal)
+		cancel(interrupt.ErrSignal)
 	}()
 	var told locked
 	run, err := Run(ctx, b, nil, Options{Err: &told})
@@ -214,7 +215,7 @@ func TestInterruptedRun(t *testing.T) {
 	}
 
 	b = whole(t.TempDir(), server.URL, 4)
-	if run, err = Run(ctx, b, nil, Options{Err: &told}); run != nil || !errors.Is(err, ErrSignal) || !strings.Contains(err.Error(), "before the first request") {
+	if run, err = Run(ctx, b, nil, Options{Err: &told}); run != nil || !errors.Is(err, interrupt.ErrSignal) || !strings.Contains(err.Error(), "before the first request") {
 		t.Errorf("%v %v", run, err)
 	}
 }
@@ -312,23 +313,5 @@ func TestCheckSendsNothing(t *testing.T) {
 	}
 	if served.Load() != 0 {
 		t.Errorf("%d requests were sent", served.Load())
-	}
-}
-
-// TestWatch: the first signal ends the context with a word, the second the process.
-func TestWatch(t *testing.T) {
-	var told locked
-	left := make(chan int, 1)
-	s := newSignals(func(status int) { left <- status })
-	ctx, cancel := context.WithCancelCause(t.Context())
-	go s.watch(cancel, &told)
-	s.received <- os.Interrupt
-	<-ctx.Done()
-	if !errors.Is(context.Cause(ctx), ErrSignal) {
-		t.Error(context.Cause(ctx))
-	}
-	s.received <- os.Interrupt
-	if status := <-left; status != exitForced || s.Exit(1) != 1 {
-		t.Errorf("status %d", status)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/series/capacity"
 )
 
-// requestFollower stores what is known about the requests of a cell, during and after it, and passes them to the search at its looks (run.Watcher,
+// requestFollower stores what is known about the requests of a cell, during and after it, and passes them to the search at its looks (watch.Watcher,
 // pipeline.Observer). Requests in flight count as soon as it is certain whether they meet an objective.
 type requestFollower struct {
 	objectives []Objective
@@ -44,21 +44,21 @@ func (f *requestFollower) of(id string) *requestState {
 	return one
 }
 
-// Sent implements run.Watcher.
+// Sent implements watch.Watcher.
 func (f *requestFollower) Sent(id string, at int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.of(id).start = at
 }
 
-// First implements run.Watcher.
+// First implements watch.Watcher.
 func (f *requestFollower) First(id string, at int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.of(id).first = at
 }
 
-// Ended implements run.Watcher.
+// Ended implements watch.Watcher.
 func (f *requestFollower) Ended(id string, at int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +76,7 @@ func (f *requestFollower) Observe(row *metric.Row) {
 	one.start, one.end, one.row = row.Start, row.End, row
 }
 
-// Looks implements run.Watcher.
+// Looks implements watch.Watcher.
 func (f *requestFollower) Looks() (list []time.Duration) {
 	for _, at := range f.looks[:max(0, len(f.looks)-1)] {
 		list = append(list, time.Duration(at*1e9))
@@ -84,7 +84,7 @@ func (f *requestFollower) Looks() (list []time.Duration) {
 	return list
 }
 
-// Look implements run.Watcher.
+// Look implements watch.Watcher.
 func (f *requestFollower) Look(start int64, after time.Duration) bool {
 	f.mu.Lock()
 	f.began = start

@@ -21,6 +21,7 @@ import (
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run"
+	"aiperf/internal/run/interrupt"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/series/gate"
 )
@@ -50,7 +51,7 @@ type Streams struct {
 // Watch handles the signals that interrupt an invocation: the first ends the context, the second the process. done stops that, and returns the exit
 // status for the signal.
 func Watch(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int) {
-	watched, signals := run.Watch(ctx, w)
+	watched, signals := interrupt.Watch(ctx, w)
 	return watched, func(status int) int {
 		defer signals.Stop()
 		return signals.Exit(status)

@@ -1,4 +1,5 @@
-package run
+// Package interrupt handles the signals with which the user ends a run.
+package interrupt
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package run
+package interrupt
 
 import (
 	"context"
@@ -62,5 +62,22 @@ func TestExitStatus(t *testing.T) {
 		}
 		close(s.done)
 		cancel(nil)
+	}
+}
+
+// TestWatch: the first signal ends the context with a word, the second the process.
+func TestWatch(t *testing.T) {
+	left := make(chan int, 1)
+	s := newSignals(func(status int) { left <- status })
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go s.watch(cancel, io.Discard)
+	s.received <- os.Interrupt
+	<-ctx.Done()
+	if !errors.Is(context.Cause(ctx), ErrSignal) {
+		t.Error(context.Cause(ctx))
+	}
+	s.received <- os.Interrupt
+	if status := <-left; status != exitForced || s.Exit(1) != 1 {
+		t.Errorf("status %d", status)
 	}
 }
