@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/preflight"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/simulation"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
@@ -168,9 +169,9 @@ func (o *runResources) abandon(ctx context.Context) {
 
 // startServers starts the simulated servers.
 func (o *runResources) startServers(ctx context.Context) error {
-	servers := &mockServers{as: o.cfg.As("endpoint.urls"), asked: o.cfg.Endpoint.URLs}
+	servers := &simulation.Servers{Setting: o.cfg.As("endpoint.urls"), Given: o.cfg.Endpoint.URLs}
 	err := o.untilEnd.Start(ctx, servers)
-	o.urls = servers.urls
+	o.urls = servers.URLs
 	for i, asked := range o.cfg.Endpoint.URLs {
 		if err == nil && connection.UsesGRPC(o.cfg) && strings.HasPrefix(asked, mockserver.Scheme) { // the simulated server accepts HTTP and gRPC on one port
 			o.urls[i] = "grpc" + strings.TrimPrefix(o.urls[i], "http")

@@ -17,11 +17,11 @@ var flagWord = regexp.MustCompile(`(^|[^-A-Za-z0-9])--[a-z][a-z-]*`)
 
 // flagsAllowed are the places below the command line that may spell flags, and why.
 var flagsAllowed = map[string]string{
-	"internal/config":        "holds the rows of the settings, their flags among them",
-	"internal/base/setting":  "reads command lines",
-	"internal/sim/selfbench": "starts the program with command lines of its own",
-	"internal/cli":           "is the command line",
-	"internal/run/mock.go":   "starts the simulated server with a command line",
+	"internal/config":                                 "holds the rows of the settings, their flags among them",
+	"internal/base/setting":                           "reads command lines",
+	"internal/sim/selfbench":                          "starts the program with command lines of its own",
+	"internal/cli":                                    "is the command line",
+	"internal/run/simulation/servers.go":              "starts the simulated server with a command line",
 	"internal/workload/accuracy/sandbox/launchers.go": "starts bwrap with a command line",
 	"internal/telemetry/gpu/smi.go":                   "starts nvidia-smi with a command line",
 	"internal/telemetry/gpu/amd.go":                   "starts amd-smi with a command line",

@@ -1,4 +1,5 @@
-package run
+// Package simulation starts the simulated servers of a run as processes, and stops them.
+package simulation
 
 import (
 	"bufio"
@@ -107,38 +108,38 @@ func (m *mockChild) stop() {
 	}
 }
 
-// mockServers is the component that runs the servers of all mock:// URLs, one for each distinct URL.
-type mockServers struct {
+// Servers is the component that runs the servers of all mock:// URLs, one for each distinct URL.
+type Servers struct {
 	component.Passive
-	as       string   // setting that holds the URLs, as the user spells it
-	asked    []string // URLs as given
-	urls     []string // URLs of the started servers
+	Setting  string   // setting that holds the URLs, as the user spells it
+	Given    []string // URLs as given
+	URLs     []string // URLs of the started servers
 	children map[string]*mockChild
 }
 
 // Start implements component.
-func (s *mockServers) Start(ctx context.Context) error {
+func (s *Servers) Start(ctx context.Context) error {
 	s.children = map[string]*mockChild{}
-	s.urls = make([]string, len(s.asked))
-	for i, u := range s.asked {
-		s.urls[i] = u
+	s.URLs = make([]string, len(s.Given))
+	for i, u := range s.Given {
+		s.URLs[i] = u
 		if !strings.HasPrefix(u, mockserver.Scheme) {
 			continue
 		}
 		if s.children[u] == nil {
-			m, err := startMock(ctx, s.as, u)
+			m, err := startMock(ctx, s.Setting, u)
 			if err != nil {
 				return errors.Join(err, s.Stop(ctx))
 			}
 			s.children[u] = m
 		}
-		s.urls[i] = s.children[u].url
+		s.URLs[i] = s.children[u].url
 	}
 	return nil
 }
 
 // Stop implements component.
-func (s *mockServers) Stop(context.Context) error {
+func (s *Servers) Stop(context.Context) error {
 	for _, m := range s.children {
 		m.stop()
 	}
