@@ -17,8 +17,8 @@ import (
 	"aiperf/internal/sim/mockserver"
 )
 
-// mockStartLimit is the time limit for a simulated server to start listening; on a busy machine a process may need many seconds.
-const mockStartLimit = time.Minute
+// startLimit is the time limit for a simulated server to start listening; on a busy machine a process may need many seconds.
+const startLimit = time.Minute
 
 // mockChild is a simulated server in a separate process. In this process it would share the scheduler and the garbage collector with the client and
 // disturb the measurement.
@@ -78,7 +78,7 @@ func announced(ctx context.Context, out io.Reader) (string, error) {
 		line, err := bufio.NewReader(out).ReadString('\n')
 		lines <- result{line, err}
 	}()
-	timer := time.NewTimer(mockStartLimit)
+	timer := time.NewTimer(startLimit)
 	defer timer.Stop()
 	select {
 	case r := <-lines:
@@ -88,7 +88,7 @@ func announced(ctx context.Context, out io.Reader) (string, error) {
 		}
 		return words[len(words)-1], nil
 	case <-timer.C:
-		return "", fmt.Errorf("did not listen within %v", mockStartLimit)
+		return "", fmt.Errorf("did not listen within %v", startLimit)
 	case <-ctx.Done():
 		return "", context.Cause(ctx)
 	}
