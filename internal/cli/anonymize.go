@@ -95,7 +95,7 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 	if left > 0 {
 		p.warnf("%d rows skipped, the first: %v", left, why)
 	}
-	if err := file.keep(); err != nil {
+	if err := file.commit(); err != nil {
 		return fmt.Errorf("--output-file: %w", err)
 	}
 	_, err = fmt.Fprintf(p.Out, "%d rows written to %s\n", n, output)

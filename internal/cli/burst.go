@@ -16,7 +16,7 @@ func infiniteRate(words []string) (rest []string, note string, err error) {
 	if v := strings.ToLower(wordAfter(words, "--request-rate")); v != "inf" && v != "infinity" {
 		return words, "", nil
 	}
-	rest = without(words, "--request-rate")
+	rest = removeFlags(words, "--request-rate")
 	set, _ := setting.Scan(resolve.Flags, rest)
 	for _, flag := range []string{"--user-centric-rate", "--request-rate-series", "--arrival-pattern"} {
 		if set.Has(flag) {
@@ -29,7 +29,7 @@ func infiniteRate(words []string) (rest []string, note string, err error) {
 	if set.Has("--concurrency") {
 		return rest, fmt.Sprintf("--request-rate inf: no rate, %s alone limits the load (as vLLM's --max-concurrency)", set.Spelled("--concurrency")), nil
 	}
-	n, err := atOnce(set)
+	n, err := burstSize(set)
 	if err != nil {
 		return rest, "", err
 	}
@@ -37,8 +37,8 @@ func infiniteRate(words []string) (rest []string, note string, err error) {
 	return slices.Concat([]string{flag}, rest), fmt.Sprintf("--request-rate inf: all %d requests are sent at once, as in vLLM's bench; the same as --concurrency %d", n, n), nil
 }
 
-// atOnce returns the number of requests, or of sessions, of a command line.
-func atOnce(set *setting.CommandLine) (int64, error) {
+// burstSize returns the number of requests, or of sessions, of a command line.
+func burstSize(set *setting.CommandLine) (int64, error) {
 	for _, flag := range []string{"--request-count", "--num-sessions"} {
 		if n := set.Ints(flag); len(n) == 1 {
 			return n[0], nil

@@ -84,13 +84,13 @@ func (p *Program) compareCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return p.tellSeries(s, &out, &judging)
+				return p.printSeries(s, &out, &judging)
 			}
 			r, err := compared(first, with, float64(skip), o)
 			if err != nil {
 				return err
 			}
-			code, err := p.tell(r, &out)
+			code, err := p.writeComparison(r, &out)
 			if err != nil {
 				return err
 			}
@@ -125,7 +125,7 @@ type side struct {
 
 // judgeSides judges runs by their summaries. code is the exit status without gates. Without gates and an output file it reads nothing.
 func (p *Program) judgeSides(sides []side, g *gateOptions, code int) error {
-	if !g.asked() {
+	if !g.requested() {
 		return status(code)
 	}
 	var subjects []gate.Subject
@@ -219,8 +219,8 @@ func (p *Program) files(t *comparisonOutput, page, text func() ([]byte, error)) 
 	return nil
 }
 
-// tell writes a comparison to the terminal and to files, and returns the exit status.
-func (p *Program) tell(r *comparison.Result, t *comparisonOutput) (int, error) {
+// writeComparison writes a comparison to the terminal and to files, and returns the exit status.
+func (p *Program) writeComparison(r *comparison.Result, t *comparisonOutput) (int, error) {
 	p.remarks(r)
 	for _, l := range r.Worst() {
 		p.line("%s", l.Sentence(r.Options.Confidence))
@@ -266,8 +266,8 @@ func (p *Program) assumed(r *comparison.Result) {
 	}
 }
 
-// tellSeries prints a comparison cell by cell; only differences are described in words.
-func (p *Program) tellSeries(s *comparison.Series, t *comparisonOutput, g *gateOptions) error {
+// printSeries prints a comparison cell by cell; only differences are described in words.
+func (p *Program) printSeries(s *comparison.Series, t *comparisonOutput, g *gateOptions) error {
 	for _, one := range []struct {
 		name  string
 		cells []string

@@ -122,7 +122,7 @@ func (p *Program) drawSurvey(s *convert.Survey) error {
 	var b strings.Builder
 	n := func(v int) string { return thousands(float64(v), 0) }
 	fmt.Fprintf(&b, "%s: %s\nrows %s, sessions %s, turns %s\n", terminal.Line(s.Path), s.Format, n(s.Rows), n(s.Sessions), n(s.Turns))
-	bar := min(barWidth, max(leastBar, p.columns()-besideBar))
+	bar := min(barWidth, max(minBarWidth, p.columns()-barMargin))
 	drawTokens(&b, "Input tokens of a turn", s.Input, bar)
 	drawTokens(&b, "Requested output tokens", s.Output, bar)
 	if m := s.Prefixes; m != nil {
@@ -149,9 +149,9 @@ func (p *Program) drawSurvey(s *convert.Survey) error {
 
 // Sizes of a histogram, in characters: the longest bar on wide and on narrow screens, and the text next to it.
 const (
-	barWidth  = 40
-	leastBar  = 8
-	besideBar = 36
+	barWidth    = 40
+	minBarWidth = 8
+	barMargin   = 36
 )
 
 func drawTokens(b *strings.Builder, title string, t *convert.Tokens, width int) {
@@ -267,5 +267,5 @@ func (p *Program) convert(ctx context.Context, from, to string, o custom.Options
 	if target.Free {
 		p.warnf("its rows have no minimum output length: replay it with --no-force-min-tokens")
 	}
-	return rows, file.keep()
+	return rows, file.commit()
 }

@@ -89,8 +89,8 @@ func (d *draftFile) watch(w io.Writer, exit func(int)) {
 	exit(status)
 }
 
-// keep closes the draft and gives it its final name.
-func (d *draftFile) keep() error {
+// commit closes the draft and gives it its final name.
+func (d *draftFile) commit() error {
 	if d.path == "" {
 		return d.Close()
 	}

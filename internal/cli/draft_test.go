@@ -28,7 +28,7 @@ func TestDraft(t *testing.T) {
 			t.Error("it has its name before it is whole")
 		}
 		if keep {
-			if err := d.keep(); err != nil {
+			if err := d.commit(); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -44,7 +44,7 @@ func TestDraft(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(d.path, "x"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := d.keep(); err != nil {
+	if err := d.commit(); err != nil {
 		t.Fatal(err)
 	}
 	d.drop()
@@ -74,7 +74,7 @@ func TestDraftTarget(t *testing.T) {
 		if _, err := d.WriteString("new"); err != nil {
 			t.Fatal(err)
 		}
-		if err := d.keep(); err != nil {
+		if err := d.commit(); err != nil {
 			t.Fatal(err)
 		}
 		d.drop()

@@ -82,8 +82,8 @@ func setPace(set *setting.CommandLine) (names []string) {
 	return names
 }
 
-// without removes flags with their values from a command line.
-func without(words []string, flags ...string) (rest []string) {
+// removeFlags removes flags with their values from a command line.
+func removeFlags(words []string, flags ...string) (rest []string) {
 	for i := 0; i < len(words); i++ {
 		name, _, joined := strings.Cut(words[i], "=")
 		switch {
@@ -144,7 +144,7 @@ func (p *Program) analyzeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			words = without(words, "--sweep-type", "--sweep-list", "--sweep-range")
+			words = removeFlags(words, "--sweep-type", "--sweep-list", "--sweep-range")
 			if p.old {
 				var defaults *genaiperf.File
 				defaults, words = oldDefaults(words)
@@ -183,7 +183,7 @@ func (p *Program) configFile(ctx context.Context, words []string) error {
 	if path == "" {
 		return fmt.Errorf("config -f FILE runs a file; aiperf config --help lists the other commands")
 	}
-	rest := without(words, "-f", "--file", "--config")
+	rest := removeFlags(words, "-f", "--file", "--config")
 	rest = slices.DeleteFunc(rest, func(w string) bool { return w == "--override-config" })
 	span, list := wordAfter(rest, "--sweep-range"), wordAfter(rest, "--sweep-list")
 	if span == "" && list == "" || !regular(path) || !genaiperf.Is(path) {
@@ -198,7 +198,7 @@ func (p *Program) configFile(ctx context.Context, words []string) error {
 		return err
 	}
 	f.Replace(sweep)
-	rest = without(rest, "--sweep-type", "--sweep-list", "--sweep-range")
+	rest = removeFlags(rest, "--sweep-type", "--sweep-list", "--sweep-range")
 	if p.old {
 		rest = withoutUnset(rest)
 	}

@@ -54,7 +54,7 @@ func oldDefaults(words []string) (f *genaiperf.File, rest []string) {
 	set, _ := setting.Scan(resolve.Flags, rest) // errors are reported when the line is parsed for the run
 	f = &genaiperf.File{Flags: genaiperf.Defaults(set.Text("--service-kind", ""))}
 	if !set.Has("--endpoint-type") && slices.Contains(genaiperf.ServiceKinds, set.Text("--service-kind", "")) {
-		rest = without(rest, "--service-kind")
+		rest = removeFlags(rest, "--service-kind")
 	}
 	if set.Has("--request-rate") {
 		f.Flags = append(f.Flags, [2]string{"--arrival-pattern", "constant"})
@@ -108,7 +108,7 @@ func oldRankings(words []string) (rest, notes []string) {
 		if v, fraction := g.Numbers()[0].(float64); fraction && v != math.Trunc(v) {
 			continue // the sizes here are integers: the flag stays as it is, and a rule says that it has no effect
 		}
-		words = without(words, g.Spelled...)
+		words = removeFlags(words, g.Spelled...)
 		var now []string
 		for _, flag := range size.here {
 			now = append(now, flag, fmt.Sprint(g.Numbers()[0]))

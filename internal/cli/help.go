@@ -116,7 +116,7 @@ func shortHelp(out *bufio.Writer, t *setting.Table, program string, examples [][
 			if i > 0 {
 				fmt.Fprint(out, " \\\n")
 			}
-			fmt.Fprint(out, strings.ReplaceAll(line, hard, " "))
+			fmt.Fprint(out, strings.ReplaceAll(line, hardBlank, " "))
 		}
 		fmt.Fprintln(out)
 	}
@@ -135,14 +135,14 @@ func shortHelp(out *bufio.Writer, t *setting.Table, program string, examples [][
 	writeNotation(out, width)
 }
 
-// hard replaces a blank at which a line must not break.
-const hard = "\u2060"
+// hardBlank replaces a blank at which a line must not break.
+const hardBlank = "\u2060"
 
 // quoted keeps quoted text on one line.
 func quoted(line string) string {
 	parts := strings.Split(line, `"`)
 	for i := 1; i < len(parts); i += 2 {
-		parts[i] = strings.ReplaceAll(parts[i], " ", hard)
+		parts[i] = strings.ReplaceAll(parts[i], " ", hardBlank)
 	}
 	return strings.Join(parts, `"`)
 }

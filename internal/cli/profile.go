@@ -100,7 +100,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string, makeRun fu
 	}
 	if dry {
 		status := p.print(run)
-		if forecast != "" && status == 0 && informs(run) {
+		if forecast != "" && status == 0 && logsInfo(run) {
 			fmt.Fprintf(p.Err, "dry run: %s\n", forecast)
 		}
 		return status
@@ -174,8 +174,8 @@ func (p *Program) check(ctx context.Context, run *config.Run, found *resolve.Fin
 	return text
 }
 
-// informs reports whether the log level allows informational messages.
-func informs(run *config.Run) bool {
+// logsInfo reports whether the log level allows informational messages.
+func logsInfo(run *config.Run) bool {
 	return slices.Contains([]string{"TRACE", "DEBUG", "INFO"}, run.Logging.Level)
 }
 
@@ -229,7 +229,7 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 	case err != nil:
 		return nil, set, resolve.Findings{Problems: []string{set.Spelled("--config") + ": " + err.Error()}}
 	case old != nil:
-		return p.resolveOld(ctx, old, without(words, "--config", "-f"))
+		return p.resolveOld(ctx, old, removeFlags(words, "--config", "-f"))
 	case p.old && !set.Has("--config"):
 		defaults, words := oldDefaults(words)
 		return p.resolveOld(ctx, defaults, words)

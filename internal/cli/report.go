@@ -132,8 +132,8 @@ type gateOptions struct {
 	gate.Options
 }
 
-// asked reports whether runs are judged, or an output file is requested.
-func (g *gateOptions) asked() bool { return len(g.failIf) > 0 || g.junit != "" || g.Verdict }
+// requested reports whether runs are judged, or an output file is requested.
+func (g *gateOptions) requested() bool { return len(g.failIf) > 0 || g.junit != "" || g.Verdict }
 
 // errVerdictAllowed refuses two flags that contradict each other.
 var errVerdictAllowed = errors.New("--fail-on-verdict and --allow-invalid exclude each other: one fails for a verdict, the other ignores it; leave one out")
@@ -183,8 +183,8 @@ func (p *Program) reportOptions(set *setting.CommandLine) (rereport.Options, err
 	o := rereport.Options{
 		Spell: (&config.Benchmark{}).As,
 		Dir:   set.Text("--artifact-dir", ""), Prefix: set.Text("--profile-export-prefix", ""),
-		Streaming: truth(set, "--streaming"), ServerTokens: truth(set, "--use-server-token-count"), PerChunkUsage: truth(set, "--per-chunk-usage"),
-		ShowTrace: truth(set, "--show-trace-timing"),
+		Streaming: switchValue(set, "--streaming"), ServerTokens: switchValue(set, "--use-server-token-count"), PerChunkUsage: switchValue(set, "--per-chunk-usage"),
+		ShowTrace: switchValue(set, "--show-trace-timing"),
 		Tokenizer: set.Text("--tokenizer", ""), Revision: set.Text("--tokenizer-revision", ""), Info: p.warnf, Version: Version(),
 		Grader: set.Text("--accuracy-grader", ""), DatasetPath: set.Text("--accuracy-dataset-path", ""),
 	}
@@ -222,8 +222,8 @@ func (p *Program) reportOptions(set *setting.CommandLine) (rereport.Options, err
 	return o, nil
 }
 
-// truth returns the value of a switch; nil = it is not given.
-func truth(set *setting.CommandLine, flag string) *bool {
+// switchValue returns the value of a switch; nil = it is not given.
+func switchValue(set *setting.CommandLine, flag string) *bool {
 	if !set.Has(flag) {
 		return nil
 	}

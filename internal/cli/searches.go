@@ -153,7 +153,7 @@ func (p *Program) turnsCommand() *cobra.Command {
 			if err != nil {
 				return 1, err
 			}
-			code, err := p.tell(r, &comparisonOutput{file: own.Text("--json", ""), html: own.Text("--html", ""), failOn: failOn})
+			code, err := p.writeComparison(r, &comparisonOutput{file: own.Text("--json", ""), html: own.Text("--html", ""), failOn: failOn})
 			if err == nil {
 				err = p.judgeSides([]side{{"B", r.B}}, &gateOptions{failIf: run.FailIf, junit: run.JUnit, Options: gate.Options{Verdict: run.FailOnVerdict, AllowInvalid: o.Compare.Invalid}}, code)
 			}
@@ -191,7 +191,7 @@ func (p *Program) overProfile(name, short, long string, table func() *setting.Ta
 			if wantsHelp(words) || len(words) == 0 {
 				return p.tableHelp(cmd, table())
 			}
-			ownWords, rest := apart(table(), words)
+			ownWords, rest := splitFlags(table(), words)
 			own, problems := setting.Scan(table(), ownWords)
 			_, faults := setting.Scan(resolve.Flags, rest)
 			problems = append(problems, faults...)
@@ -214,8 +214,8 @@ func (p *Program) overProfile(name, short, long string, table func() *setting.Ta
 	return cmd
 }
 
-// apart moves the words of a table's flags out of a command line.
-func apart(table *setting.Table, words []string) (own, rest []string) {
+// splitFlags moves the words of a table's flags out of a command line.
+func splitFlags(table *setting.Table, words []string) (own, rest []string) {
 	for i := 0; i < len(words); i++ {
 		name, _, joined := strings.Cut(words[i], "=")
 		row, _, ok := table.Lookup(name)

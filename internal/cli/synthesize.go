@@ -121,5 +121,5 @@ func (p *Program) writeAgents(made *agentic.Made, dir string) (comparison string
 			return "", fmt.Errorf("%s: %w", one.file, err)
 		}
 	}
-	return comparison, part.keep()
+	return comparison, part.commit()
 }

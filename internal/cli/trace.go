@@ -276,7 +276,7 @@ func (p *Program) writeRows(path string, all []*trace.Record) error {
 	if err := trace.WriteRows(file, all); err != nil {
 		return err
 	}
-	return file.keep()
+	return file.commit()
 }
 
 func (p *Program) printChange(path string, before, after *trace.Analysis) error {

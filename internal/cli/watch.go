@@ -84,7 +84,7 @@ type watchedRun struct {
 
 	mu     sync.Mutex
 	dir    string // directory of the run
-	told   *livefile.LiveState
+	state  *livefile.LiveState
 	listen livefile.Listener
 	log    []liveview.Line
 }
@@ -102,9 +102,9 @@ func (w *watchedRun) watch(ctx context.Context, set *setting.CommandLine) (statu
 		}
 	}
 	if kind != "dashboard" {
-		return w.conclude(w.speak(ctx, kind))
+		return w.conclude(w.reportLines(ctx, kind))
 	}
-	shown, err := dashboard.Start(dashboard.Options{Terminal: *w.Dashboard, Fill: w.fill, Copy: w.copied, Save: saveHere, Interrupt: w.leave, Follows: true})
+	shown, err := dashboard.Start(dashboard.Options{Terminal: *w.Dashboard, Fill: w.fill, Copy: w.logText, Save: saveHere, Interrupt: w.leave, Follows: true})
 	if err != nil {
 		return 1, err
 	}
@@ -123,14 +123,14 @@ var errLeft = errors.New("left")
 
 // liveLook is the result of one read: the state of the run, that there is none, or an error.
 type liveLook struct {
-	dir  string
-	told *livefile.LiveState
-	err  error
+	dir   string
+	state *livefile.LiveState
+	err   error
 }
 
-// looking reads the files in a separate goroutine: a slow file system blocks neither the view nor the user. below: find any running run in or below
+// readAsync reads the files in a separate goroutine: a slow file system blocks neither the view nor the user. below: find any running run in or below
 // the root.
-func (w *watchedRun) looking(dir string, below bool) <-chan liveLook {
+func (w *watchedRun) readAsync(dir string, below bool) <-chan liveLook {
 	found := make(chan liveLook, 1)
 	go func() {
 		told, err := w.read(dir)
@@ -178,25 +178,25 @@ func (w *watchedRun) begin(ctx context.Context) (bool, error) {
 		select {
 		case <-ctx.Done():
 			return false, errLeft
-		case found = <-w.looking(w.root, true):
+		case found = <-w.readAsync(w.root, true):
 		}
 		now := time.Now()
 		switch {
 		case found.err == nil:
-			w.take(found.dir, found.told, now)
+			w.storeState(found.dir, found.state, now)
 			if why := w.listen.Dead(now); why != "" {
 				return false, deadError(why)
 			}
 			return true, nil
 		case !errors.Is(found.err, fs.ErrNotExist):
-			if err := w.place(); err != nil {
+			if err := w.checkRoot(); err != nil {
 				return false, err
 			}
 			if err := bad.lasts(found.err, now); err != nil {
 				return false, err
 			}
 		case !now.Before(until):
-			return false, w.place()
+			return false, w.checkRoot()
 		case !told:
 			told = true
 			w.line("waiting for a run in " + w.root)
@@ -209,8 +209,8 @@ func (w *watchedRun) begin(ctx context.Context) (bool, error) {
 	}
 }
 
-// place returns what is wrong with the directory that the user named; nil = nothing.
-func (w *watchedRun) place() error {
+// checkRoot returns what is wrong with the directory that the user named; nil = nothing.
+func (w *watchedRun) checkRoot() error {
 	switch info, err := os.Stat(w.root); {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no directory %s; wait for a run to create it with --wait SECONDS", w.root)
@@ -246,9 +246,9 @@ func (w *watchedRun) follow(ctx context.Context, each func()) error {
 			return errLeft
 		case <-tick.C:
 			if pending == nil {
-				pending = w.looking(w.dir, w.dir != w.root)
+				pending = w.readAsync(w.dir, w.dir != w.root)
 			}
-			if why := w.dead(); why != "" {
+			if why := w.deathEvidence(); why != "" {
 				return deadError(why)
 			}
 		case found := <-pending:
@@ -257,7 +257,7 @@ func (w *watchedRun) follow(ctx context.Context, each func()) error {
 			switch {
 			case found.err == nil:
 				bad, gone = liveTrouble{}, time.Time{}
-				w.take(found.dir, found.told, now)
+				w.storeState(found.dir, found.state, now)
 			case !errors.Is(found.err, fs.ErrNotExist):
 				if err := bad.lasts(found.err, now); err != nil {
 					return err
@@ -271,31 +271,31 @@ func (w *watchedRun) follow(ctx context.Context, each func()) error {
 	}
 }
 
-// dead returns the evidence that the run has ended without removing its file; "" = it is alive.
-func (w *watchedRun) dead() string {
+// deathEvidence returns the evidence that the run has ended without removing its file; "" = it is alive.
+func (w *watchedRun) deathEvidence() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.listen.Dead(time.Now())
 }
 
-// take stores the state of the run in a directory, and the new lines of its log.
-func (w *watchedRun) take(dir string, told *livefile.LiveState, now time.Time) {
+// storeState stores the state of the run in a directory, and the new lines of its log.
+func (w *watchedRun) storeState(dir string, told *livefile.LiveState, now time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if dir != w.dir { // the next run of a series
-		w.dir, w.log, w.told, w.listen = dir, nil, nil, livefile.Listener{}
+		w.dir, w.log, w.state, w.listen = dir, nil, nil, livefile.Listener{}
 	}
 	w.listen.Hear(told, now)
 	lines := told.State.Log
-	if w.told != nil && w.told.Run == told.Run && told.Log >= w.told.Log {
-		lines = lines[len(lines)-min(len(lines), told.Log-w.told.Log):]
+	if w.state != nil && w.state.Run == told.Run && told.Log >= w.state.Log {
+		lines = lines[len(lines)-min(len(lines), told.Log-w.state.Log):]
 	}
 	const most = 2000
 	w.log = append(w.log, lines...)
 	if len(w.log) > 2*most { // the views share the array, so it is copied
 		w.log = append([]liveview.Line(nil), w.log[len(w.log)-most:]...)
 	}
-	w.told = told
+	w.state = told
 }
 
 // noNews is how long a run may be silent before that is reported.
@@ -305,7 +305,7 @@ const noNews = 4 * time.Second
 func (w *watchedRun) fill(v liveview.View, s *liveview.State) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	*s = w.told.State
+	*s = w.state.State
 	s.Log = w.log
 	s.Fit(v.Width)
 	if silent := w.listen.Silent(time.Now()); silent > noNews {
@@ -313,8 +313,8 @@ func (w *watchedRun) fill(v liveview.View, s *liveview.State) {
 	}
 }
 
-// copied returns the log, for the clipboard.
-func (w *watchedRun) copied() string {
+// logText returns the log, for the clipboard.
+func (w *watchedRun) logText() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return liveview.LogText(w.log)
@@ -325,8 +325,8 @@ func saveHere(name string, content []byte) (string, error) {
 	return name, artifact.WriteFile(name, content)
 }
 
-// speak reports the run in plain lines, or in one line of a terminal.
-func (w *watchedRun) speak(ctx context.Context, kind string) error {
+// reportLines reports the run in plain lines, or in one line of a terminal.
+func (w *watchedRun) reportLines(ctx context.Context, kind string) error {
 	teller := &ui.PlainReporter{Pause: w.pause, Say: func(text string) { w.line(text) }, Warn: func(text string) { w.line("warning: " + text) }}
 	drawn := kind == "simple" && w.Progress > 0
 	if kind == "simple" && !drawn {
@@ -351,7 +351,7 @@ func (w *watchedRun) speak(ctx context.Context, kind string) error {
 			screen.Draw(string(row.Append(nil, paint)))
 			return
 		}
-		teller.Tell(&s, time.Now())
+		teller.Report(&s, time.Now())
 	})
 	if drawn {
 		screen.Clear()
@@ -384,20 +384,20 @@ func (w *watchedRun) finished() (int, error) {
 	layout := artifact.NewLayout(w.dir, "")
 	runs, err := runfiles.Find([]string{w.dir}, func(string, ...any) {})
 	_, noLog := os.Stat(layout.Log())
-	if w.told != nil {
+	if w.state != nil {
 		runs = slices.DeleteFunc(runs, func(r *runfiles.Run) bool {
 			s, err := r.Summary()
-			return err != nil || s.BenchmarkID != w.told.Run
+			return err != nil || s.BenchmarkID != w.state.Run
 		})
 	}
 	switch {
 	case err == nil && len(runs) > 0:
 		for _, r := range runs {
-			w.line(over(r))
+			w.line(finishedRun(r))
 		}
-	case w.told != nil && w.told.State.Stage == liveview.Starting:
+	case w.state != nil && w.state.State.Stage == liveview.Starting:
 		return 1, fmt.Errorf("%s: the run ended before its first request", w.dir)
-	case w.told != nil && noLog == nil:
+	case w.state != nil && noLog == nil:
 		w.line("the run in " + w.dir + " has ended; its log: " + layout.Log())
 	case noLog == nil:
 		return 1, fmt.Errorf("%s: the run has ended and left no results under the usual names; its log: %s", w.dir, layout.Log())
@@ -407,8 +407,8 @@ func (w *watchedRun) finished() (int, error) {
 	return 0, nil
 }
 
-// over describes a finished run in one line.
-func over(r *runfiles.Run) string {
+// finishedRun describes a finished run in one line.
+func finishedRun(r *runfiles.Run) string {
 	text := "the run in " + r.Dir + " is over"
 	s, err := r.Summary()
 	if err != nil {

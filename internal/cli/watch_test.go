@@ -94,7 +94,7 @@ func TestWatchOddFiles(t *testing.T) {
 				from := time.Now()
 				goes, err := w.begin(ctx)
 				if err == nil && goes {
-					err = w.speak(ctx, "none")
+					err = w.reportLines(ctx, "none")
 				}
 				if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 					t.Errorf("%v, want %q", err, c.want)
@@ -140,7 +140,7 @@ func TestWatchForeignResults(t *testing.T) {
 	w.dir = w.root
 	starting := told(1)
 	starting.State.Stage = liveview.Starting
-	w.take(w.root, starting, time.Now())
+	w.storeState(w.root, starting, time.Now())
 	for name, text := range map[string]string{"profile_export_aiperf.json": `{"benchmark_id": "earlier"}`, "profile_export.jsonl": ""} {
 		if err := os.WriteFile(filepath.Join(w.root, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -149,7 +149,7 @@ func TestWatchForeignResults(t *testing.T) {
 	if status, err := w.conclude(nil); status != 1 || err == nil || !strings.Contains(err.Error(), "ended before its first request") || out.Len() > 0 {
 		t.Errorf("%d %v %q", status, err, out.String())
 	}
-	w.told = nil
+	w.state = nil
 	if status, err := w.conclude(nil); status != 0 || err != nil || !strings.Contains(out.String(), "is over") {
 		t.Errorf("%d %v %q", status, err, out.String())
 	}

@@ -12,8 +12,8 @@ import (
 // 9.2).
 type Seed string
 
-// mostSeedDigits is the maximum number of digits of a seed. Python reads no longer ones.
-const mostSeedDigits = 4300
+// maxSeedDigits is the maximum number of digits of a seed. Python reads no longer ones.
+const maxSeedDigits = 4300
 
 // ParseSeed reads an integer >= 0: digits, with an optional leading "+" and "_" between digits, as Python does.
 func ParseSeed(text string) (Seed, error) {
@@ -29,8 +29,8 @@ func ParseSeed(text string) (Seed, error) {
 	}
 	digits = strings.TrimLeft(strings.ReplaceAll(digits, "_", ""), "0")
 	switch {
-	case len(digits) > mostSeedDigits:
-		return "", fmt.Errorf("has more than %d digits", mostSeedDigits)
+	case len(digits) > maxSeedDigits:
+		return "", fmt.Errorf("has more than %d digits", maxSeedDigits)
 	case digits == "":
 		return "0", nil
 	case minus:

@@ -111,7 +111,7 @@ func (o *runResources) summarize(s sentLoad) (*metric.Run, results.Outcome) {
 	run.Silences = o.say.view.Stalls.Silences()
 	if o.adaptive != nil {
 		var err error
-		if run.Adaptive, err = runfiles.Open(o.cfg.Artifacts.Dir).Sought(); err != nil {
+		if run.Adaptive, err = runfiles.Open(o.cfg.Artifacts.Dir).Adaptive(); err != nil {
 			o.say.Warn("the search for the limit cannot be displayed: " + err.Error())
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// MostBody is the size of the largest page that is read, in bytes.
-const MostBody = 64 << 20
+// MaxBody is the size of the largest page that is read, in bytes.
+const MaxBody = 64 << 20
 
 // Answer is one page of an exporter, or the error. Instants are wall time in ns.
 type Answer struct {
@@ -25,7 +25,7 @@ type Answer struct {
 	ContentType           string
 	Body                  []byte
 	Err                   *record.Error // nil = the page was read
-	TooLarge              bool          // the page has more than MostBody bytes
+	TooLarge              bool          // the page has more than MaxBody bytes
 	Pause                 time.Duration // requested by the server with status 429 or 503; 0 = none
 }
 
@@ -94,7 +94,7 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 		a.Pause = retryAfter(resp.StatusCode, resp.Header, time.Now())
 		return a
 	}
-	if resp.ContentLength > MostBody {
+	if resp.ContentLength > MaxBody {
 		a.tooLarge(address)
 		return a
 	}
@@ -110,12 +110,12 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 		a.Err = failure(kind(ctx.Err()), Shown(address), ctx.Err())
 		return a
 	}
-	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, MostBody+1))
+	a.Body, err = io.ReadAll(io.LimitReader(resp.Body, MaxBody+1))
 	a.Done = time.Now().UnixNano()
 	switch {
 	case err != nil:
 		a.Err = failure(bodyKind(err), Shown(address), plain(err))
-	case len(a.Body) > MostBody:
+	case len(a.Body) > MaxBody:
 		a.tooLarge(address)
 	}
 	return a
@@ -123,7 +123,7 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 
 func (a *Answer) tooLarge(address string) {
 	a.Body, a.TooLarge = nil, true
-	a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page is larger than %d MiB", MostBody>>20))
+	a.Err = failure("PayloadTooLarge", Shown(address), fmt.Errorf("the page is larger than %d MiB", MaxBody>>20))
 }
 
 // failure returns an error that names its address. The types are those in the Python tool's files.

@@ -61,7 +61,7 @@ func TestBounds(t *testing.T) {
 func TestOverlappingScrapes(t *testing.T) {
 	release := make(chan struct{})
 	var came sync.WaitGroup
-	came.Add(mostAtOnce)
+	came.Add(maxParallel)
 	url := page(t, func(w http.ResponseWriter, _ *http.Request) {
 		came.Done()
 		<-release
@@ -76,7 +76,7 @@ func TestOverlappingScrapes(t *testing.T) {
 		}
 	})
 	w := NewWatch([]*Exporter{e}, Cadence{Interval: time.Hour, Timeout: time.Minute})
-	for range mostAtOnce {
+	for range maxParallel {
 		w.Kick()
 	}
 	came.Wait()

@@ -14,7 +14,7 @@ import (
 // Limits of the pause for an exporter that answers 429 without saying for how long.
 const (
 	firstPause = time.Second
-	mostPause  = time.Minute
+	maxPause   = time.Minute
 )
 
 // longestPause limits the pause that Retry-After may request.
@@ -62,7 +62,7 @@ func (p *pauses) answered(a *Answer, now time.Time) time.Duration {
 	}
 	pause := a.Pause
 	if pause == 0 {
-		p.last = min(max(2*p.last, firstPause), mostPause)
+		p.last = min(max(2*p.last, firstPause), maxPause)
 		pause = p.last
 	}
 	if until := now.Add(pause); until.After(p.until) {

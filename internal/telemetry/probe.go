@@ -40,8 +40,8 @@ type Loss struct {
 	Count int64
 }
 
-// mostLosses limits the number of distinct kinds.
-const mostLosses = 100
+// maxLosses limits the number of distinct kinds.
+const maxLosses = 100
 
 // Add adds n losses of a kind.
 func (l *Losses) Add(e *record.Error, n int64) {
@@ -56,7 +56,7 @@ func (l *Losses) Add(e *record.Error, n int64) {
 			return
 		}
 	}
-	if len(l.list) < mostLosses {
+	if len(l.list) < maxLosses {
 		l.list = append(l.list, Loss{*e, n})
 	}
 }
@@ -70,16 +70,16 @@ func (l *Losses) List() []Loss {
 	return out
 }
 
-// mostTold limits the number of kinds that a sentence names.
-const mostTold = 5
+// maxReported limits the number of kinds that a sentence names.
+const maxReported = 5
 
 // Text describes the losses in one line; "" = none.
 func (l *Losses) Text() string {
 	list := l.List()
 	var parts []string
 	for i, one := range list {
-		if i == mostTold {
-			parts = append(parts, fmt.Sprintf("and %d more kinds of errors", len(list)-mostTold))
+		if i == maxReported {
+			parts = append(parts, fmt.Sprintf("and %d more kinds of errors", len(list)-maxReported))
 			break
 		}
 		parts = append(parts, fmt.Sprintf("%s (%d×)", one.Error.Message, one.Count))

@@ -9,9 +9,9 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// mostAtOnce is the largest number of concurrent scrapes of one exporter: a slow exporter is still scraped at the interval, but one that never answers
+// maxParallel is the largest number of concurrent scrapes of one exporter: a slow exporter is still scraped at the interval, but one that never answers
 // does not collect more and more scrapes.
-const mostAtOnce = 4
+const maxParallel = 4
 
 // skipped is the error type of scrapes that were skipped because others were still running.
 const skipped = "ScrapeSkipped"
@@ -21,13 +21,13 @@ type Exporter struct {
 	client *Client
 	take   func(*Answer)
 
-	taking  sync.Mutex    // for one page at a time
-	arrived int64         // when the latest processed page began to arrive, wall, ns
-	reading chan struct{} // of capacity 1, full while a page is being read: long pages are read one at a time
+	delivering sync.Mutex    // for one page at a time
+	arrived    int64         // when the latest processed page began to arrive, wall, ns
+	reading    chan struct{} // of capacity 1, full while a page is being read: long pages are read one at a time
 
 	mu      sync.Mutex
 	address string
-	over    bool
+	retired bool
 	pauses  pauses
 	busy    atomic.Int32
 	skipped atomic.Int64
@@ -42,7 +42,7 @@ func NewExporter(c *Client, address string, take func(*Answer)) *Exporter {
 func (e *Exporter) Address() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.over {
+	if e.retired {
 		return ""
 	}
 	return e.address
@@ -54,7 +54,7 @@ func (e *Exporter) Scrape(ctx context.Context, most time.Duration) {
 	if address == "" || e.pauses.on(time.Now()) {
 		return
 	}
-	if e.busy.Add(1) > mostAtOnce {
+	if e.busy.Add(1) > maxParallel {
 		e.busy.Add(-1)
 		e.skipped.Add(1)
 		return
@@ -86,8 +86,8 @@ func (e *Exporter) Deliver(ctx context.Context, a *Answer, most time.Duration) {
 
 // hand passes an answer to take and returns the address to read next; "" = none.
 func (e *Exporter) hand(a *Answer, address string) string {
-	e.taking.Lock()
-	defer e.taking.Unlock()
+	e.delivering.Lock()
+	defer e.delivering.Unlock()
 	if address != e.Address() || a.Err != nil && a.Err.Type == cancelled { // the watch has ended, so nobody waited for the answer
 		return ""
 	}
@@ -115,7 +115,7 @@ func (e *Exporter) hand(a *Answer, address string) string {
 func (e *Exporter) Retire() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.over = true
+	e.retired = true
 }
 
 // MoveTo changes the address for later scrapes.

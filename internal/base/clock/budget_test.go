@@ -23,10 +23,10 @@ func TestBudgetIsAShareOfTheTime(t *testing.T) {
 
 func TestBudgetStockIsBounded(t *testing.T) {
 	b := newBudget(2, 0)
-	if got := b.grant(1<<60, 1<<50); got != mostBudget {
-		t.Errorf("after a long rest %d ns are granted, not %d", got, mostBudget)
+	if got := b.grant(1<<60, 1<<50); got != maxBudget {
+		t.Errorf("after a long rest %d ns are granted, not %d", got, maxBudget)
 	}
-	b.spend(mostBudget + 500) // a late look at the clock
+	b.spend(maxBudget + 500) // a late look at the clock
 	if got := b.grant(1000, 1<<50); got != 0 {
 		t.Errorf("%d ns are granted on credit", got)
 	}

@@ -40,7 +40,7 @@ type FutexWaiter struct {
 
 // Parameters of the spin before a deadline.
 const (
-	mostEarly  = 1_000_000 // ns
+	maxEarly   = 1_000_000 // ns
 	earlyDown  = 500       // ns by which early shrinks after a wake-up in time
 	earlyUp    = 49_500    // ns by which it grows after a late one: in balance, 99 of 100 come in time
 	bestNice   = -20
@@ -130,7 +130,7 @@ func (w *FutexWaiter) Until(at int64) bool {
 // learn moves early towards the point at which 99 of 100 wake-ups come before the instant.
 func (w *FutexWaiter) learn(late bool) {
 	if late {
-		w.early = min(mostEarly, w.early+earlyUp)
+		w.early = min(maxEarly, w.early+earlyUp)
 	} else {
 		w.early = max(0, w.early-earlyDown)
 	}

@@ -366,7 +366,7 @@ func (c *cursor) newDecoder(encoding int, b []byte, values int) (decoder, error)
 		d, err := newDeltas(b, values)
 		return &deltaValues{leaf, d}, err
 	case encoding == encodingDeltaLengths && kind == typeText, encoding == encodingDeltaTexts && (kind == typeText || kind == typeFixed):
-		return newDeltaTexts(leaf, b, values, encoding == encodingDeltaTexts, 4*max(len(b), leastRoom))
+		return newDeltaTexts(leaf, b, values, encoding == encodingDeltaTexts, 4*max(len(b), minRoom))
 	case encoding == encodingSplit && kind != typeBool && kind != typeText:
 		return &splitValues{leaf: leaf, b: b}, nil
 	}

@@ -19,9 +19,9 @@ const (
 
 // Memory limits for the pages of all columns that are read at once.
 const (
-	leastRoom   = 64 << 20 // bytes; roomOfBytes times the size of the file is added
+	minRoom     = 64 << 20 // bytes; roomOfBytes times the size of the file is added
 	roomOfBytes = 256
-	mostRoom    = 8 << 30
+	maxRoom     = 8 << 30
 	maxPage     = 1 << 30 // maximum decompressed size of one page
 	sizeOfEntry = 40      // bytes of a value in a list or a dictionary, without its text
 	sizeOfGroup = 400     // bytes of a group of few columns
@@ -47,7 +47,7 @@ func Open(in io.ReaderAt, size int64, columns ...string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{in: in, footer: f, group: -1, memory: min(mostRoom, leastRoom+roomOfBytes*size)}
+	r := &Reader{in: in, footer: f, group: -1, memory: min(maxRoom, minRoom+roomOfBytes*size)}
 	if r.root, err = newTree(f.elements); err != nil {
 		return nil, err
 	}

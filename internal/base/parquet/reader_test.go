@@ -299,7 +299,7 @@ func within(t *testing.T, text []byte) error {
 		}
 	})
 	runtime.ReadMemStats(&after)
-	if made := after.TotalAlloc - before.TotalAlloc; made > 8*leastRoom {
+	if made := after.TotalAlloc - before.TotalAlloc; made > 8*minRoom {
 		t.Fatalf("%d MB for %d bytes (%v)", made>>20, len(text), err)
 	}
 	return err
@@ -350,7 +350,7 @@ func TestBombs(t *testing.T) {
 			t.Fatal(err)
 		}
 		text = append(text, c.body...)
-		leaf := &cursor{leaf: &node{element: element{physical: typeText}}, reader: &Reader{in: bytes.NewReader(text), memory: leastRoom}}
+		leaf := &cursor{leaf: &node{element: element{physical: typeText}}, reader: &Reader{in: bytes.NewReader(text), memory: minRoom}}
 		leaf.begin(&chunk{path: []string{"a", "b"}, codec: int(c.codec), values: 1 << 20, to: int64(len(text))})
 		err = nil
 		for range 3 {
@@ -461,7 +461,7 @@ func TestEndlessList(t *testing.T) {
 		t.Fatal(err)
 	}
 	text = append(text, body...)
-	r := &Reader{in: bytes.NewReader(text), memory: leastRoom, footer: &footer{groups: []rowGroup{{chunks: []chunk{{path: []string{"l"}, values: values, to: int64(len(text))}}, rows: 1}}}, group: -1}
+	r := &Reader{in: bytes.NewReader(text), memory: minRoom, footer: &footer{groups: []rowGroup{{chunks: []chunk{{path: []string{"l"}, values: values, to: int64(len(text))}}, rows: 1}}}, group: -1}
 	if r.root, err = newTree([]element{{name: "root", physical: -1, children: 1}, {name: "l", physical: typeBool, repetition: repeated, logical: -1, converted: -1}}); err != nil {
 		t.Fatal(err)
 	}

@@ -119,8 +119,8 @@ func (g *GivenFlag) addBig(item string) error {
 	if err != nil {
 		return err
 	}
-	if len(digits) > mostDigits {
-		return fmt.Errorf("has more than %d digits", mostDigits)
+	if len(digits) > maxDigits {
+		return fmt.Errorf("has more than %d digits", maxDigits)
 	}
 	n, ok := new(big.Int).SetString(digits, 10)
 	if !ok {
@@ -134,8 +134,8 @@ func (g *GivenFlag) addBig(item string) error {
 	return nil
 }
 
-// mostDigits is the maximum number of digits of an integer. Python reads no longer ones.
-const mostDigits = 4300
+// maxDigits is the maximum number of digits of an integer. Python reads no longer ones.
+const maxDigits = 4300
 
 // repeated reports whether a sweep axis has the value already.
 func (g *GivenFlag) repeated(same func(int) bool, n int) bool {

@@ -17,13 +17,13 @@ import (
 type kind int
 
 const (
-	words    kind = iota // one text
-	list                 // a list, or a text with commas
-	whole                // an integer
-	number               // a number
-	truth                // true or false
-	table                // a mapping with the user's own keys
-	anything             // handled by separate code
+	words   kind = iota // one text
+	list                // a list, or a text with commas
+	integer             // an integer
+	number              // a number
+	boolean             // true or false
+	table               // a mapping with the user's own keys
+	custom              // handled by separate code
 )
 
 // key is one key of a file.
@@ -44,50 +44,50 @@ var keys = map[string]key{
 	"endpoint.backend":                  {choices: []string{"tensorrtllm", "vllm"}, standard: "tensorrtllm"},
 	"endpoint.custom":                   {flag: "--endpoint"},
 	"endpoint.type":                     {},
-	"endpoint.streaming":                {kind: truth, flag: "--streaming"},
+	"endpoint.streaming":                {kind: boolean, flag: "--streaming"},
 	"endpoint.server_metrics_urls":      {kind: list, standard: "http://localhost:9400/metrics", flag: "--gpu-telemetry"},
 	"endpoint.server_metrics_url":       {kind: list, standard: "http://localhost:9400/metrics", flag: "--gpu-telemetry"},
 	"endpoint.url":                      {flag: "--url"},
 	"endpoint.grpc_method":              {flag: "--grpc-method"},
 
 	"perf_analyzer.path":                 {standard: "perf_analyzer"},
-	"perf_analyzer.verbose":              {kind: truth},
-	"perf_analyzer.stimulus":             {kind: anything},
+	"perf_analyzer.verbose":              {kind: boolean},
+	"perf_analyzer.stimulus":             {kind: custom},
 	"perf_analyzer.stability_percentage": {kind: number, low: 1, high: 999, standard: "999"},
-	"perf_analyzer.warmup_request_count": {kind: whole, standard: "0", flag: "--warmup-request-count"},
+	"perf_analyzer.warmup_request_count": {kind: integer, standard: "0", flag: "--warmup-request-count"},
 	"perf_analyzer.measurement.mode":     {choices: []string{"request_count", "interval"}},
-	"perf_analyzer.measurement.num":      {kind: whole, low: 1},
+	"perf_analyzer.measurement.num":      {kind: integer, low: 1},
 
-	"input.batch_size":          {kind: whole, low: 1, standard: "1", flag: "--batch-size-text"},
+	"input.batch_size":          {kind: integer, low: 1, standard: "1", flag: "--batch-size-text"},
 	"input.extra":               {kind: table},
 	"input.goodput":             {kind: table},
 	"input.header":              {kind: list, flag: "--header"},
 	"input.file":                {},
-	"input.num_dataset_entries": {kind: whole, low: 1, flag: "--num-dataset-entries"},
-	"input.random_seed":         {kind: whole, flag: "--random-seed"},
+	"input.num_dataset_entries": {kind: integer, low: 1, flag: "--num-dataset-entries"},
+	"input.random_seed":         {kind: integer, flag: "--random-seed"},
 
-	"input.audio.batch_size":    {kind: whole, low: 1, flag: "--audio-batch-size"},
+	"input.audio.batch_size":    {kind: integer, low: 1, flag: "--audio-batch-size"},
 	"input.audio.length.mean":   {kind: number, standard: "0", flag: "--audio-length-mean"},
 	"input.audio.length.stddev": {kind: number, standard: "0", flag: "--audio-length-stddev"},
 	"input.audio.format":        {choices: []string{"wav", "mp3"}, flag: "--audio-format"},
 	"input.audio.depths":        {kind: list, flag: "--audio-depths"},
 	"input.audio.sample_rates":  {kind: list, flag: "--audio-sample-rates"},
-	"input.audio.num_channels":  {kind: whole, low: 1, high: 2, flag: "--audio-num-channels"},
-	"input.image.batch_size":    {kind: whole, low: 1, flag: "--image-batch-size"},
+	"input.audio.num_channels":  {kind: integer, low: 1, high: 2, flag: "--audio-num-channels"},
+	"input.image.batch_size":    {kind: integer, low: 1, flag: "--image-batch-size"},
 	"input.image.width.mean":    {kind: number, standard: "0", flag: "--image-width-mean"},
 	"input.image.width.stddev":  {kind: number, standard: "0", flag: "--image-width-stddev"},
 	"input.image.height.mean":   {kind: number, standard: "0", flag: "--image-height-mean"},
 	"input.image.height.stddev": {kind: number, standard: "0", flag: "--image-height-stddev"},
 	"input.image.format":        {choices: []string{"png", "jpeg"}, flag: "--image-format"},
 
-	"input.output_tokens.mean":          {kind: whole, flag: "--osl"},
+	"input.output_tokens.mean":          {kind: integer, flag: "--osl"},
 	"input.output_tokens.stddev":        {kind: number, standard: "0", flag: "--osl-stddev"},
-	"input.output_tokens.deterministic": {kind: truth, flag: "--output-tokens-mean-deterministic"},
-	"input.synthetic_tokens.mean":       {kind: whole, flag: "--isl"},
+	"input.output_tokens.deterministic": {kind: boolean, flag: "--output-tokens-mean-deterministic"},
+	"input.synthetic_tokens.mean":       {kind: integer, flag: "--isl"},
 	"input.synthetic_tokens.stddev":     {kind: number, standard: "0", flag: "--isl-stddev"},
-	"input.prefix_prompt.num":           {kind: whole, standard: "0", flag: "--num-prefix-prompts"},
-	"input.prefix_prompt.length":        {kind: whole, flag: "--prefix-prompt-length"},
-	"input.sessions.num":                {kind: whole, standard: "0", flag: "--num-sessions"},
+	"input.prefix_prompt.num":           {kind: integer, standard: "0", flag: "--num-prefix-prompts"},
+	"input.prefix_prompt.length":        {kind: integer, flag: "--prefix-prompt-length"},
+	"input.sessions.num":                {kind: integer, standard: "0", flag: "--num-sessions"},
 	"input.sessions.turns.mean":         {kind: number, standard: "1", flag: "--session-turns-mean"},
 	"input.sessions.turns.stddev":       {kind: number, standard: "0", flag: "--session-turns-stddev"},
 	"input.sessions.turn_delay.mean":    {kind: number, standard: "0", flag: "--session-turn-delay-mean"},
@@ -97,12 +97,12 @@ var keys = map[string]key{
 	"output.artifact_directory":   {standard: "artifacts", flag: "--artifact-dir"},
 	"output.checkpoint_directory": {standard: "checkpoint"},
 	"output.profile_export_file":  {standard: "profile_export.json"},
-	"output.generate_plots":       {kind: truth},
-	"output.enable_checkpointing": {kind: truth},
+	"output.generate_plots":       {kind: boolean},
+	"output.enable_checkpointing": {kind: boolean},
 
 	"tokenizer.name":              {flag: "--tokenizer"},
 	"tokenizer.revision":          {standard: "main", flag: "--tokenizer-revision"},
-	"tokenizer.trust_remote_code": {kind: truth, flag: "--tokenizer-trust-remote-code"},
+	"tokenizer.trust_remote_code": {kind: boolean, flag: "--tokenizer-trust-remote-code"},
 
 	"process.input_path": {},
 }
@@ -110,7 +110,7 @@ var keys = map[string]key{
 func init() {
 	for name := range sweeps {
 		for _, part := range []string{"start", "stop", "step"} {
-			keys["analyze."+name+"."+part] = key{kind: whole}
+			keys["analyze."+name+"."+part] = key{kind: integer}
 		}
 	}
 }
@@ -205,14 +205,14 @@ func (r *reader) value(n *yaml.Node, path string, k *key) {
 	}
 	v := value{line: n.Line, node: n}
 	switch {
-	case k.kind == anything:
+	case k.kind == custom:
 	case k.kind == table && n.Kind == yaml.MappingNode:
 	case k.kind == list && n.Kind == yaml.SequenceNode:
 		for _, c := range n.Content {
 			v.texts = append(v.texts, c.Value)
 		}
 	case n.Kind != yaml.ScalarNode || k.kind == table:
-		r.fault(n.Line, "%s: a %s is expected", path, map[kind]string{words: "text", list: "list", whole: "whole number", number: "number", truth: "true or false", table: "mapping"}[k.kind])
+		r.fault(n.Line, "%s: a %s is expected", path, map[kind]string{words: "text", list: "list", integer: "whole number", number: "number", boolean: "true or false", table: "mapping"}[k.kind])
 		return
 	case k.kind == list:
 		for part := range strings.SplitSeq(n.Value, ",") {
@@ -233,17 +233,17 @@ func (r *reader) value(n *yaml.Node, path string, k *key) {
 // fits checks a single value and converts it to the spelling of flags.
 func (r *reader) fits(n *yaml.Node, path string, k *key, v *value) bool {
 	switch k.kind {
-	case truth:
+	case boolean:
 		on, err := strconv.ParseBool(strings.ToLower(n.Value))
 		if err != nil {
 			r.fault(n.Line, "%s: %q is not true or false", path, n.Value)
 			return false
 		}
 		v.texts[0] = strconv.FormatBool(on)
-	case whole, number:
+	case integer, number:
 		f, err := strconv.ParseFloat(n.Value, 64)
-		if err != nil || k.kind == whole && f != float64(int64(f)) {
-			r.fault(n.Line, "%s: %q is not a %s", path, n.Value, map[kind]string{whole: "whole number", number: "number"}[k.kind])
+		if err != nil || k.kind == integer && f != float64(int64(f)) {
+			r.fault(n.Line, "%s: %q is not a %s", path, n.Value, map[kind]string{integer: "whole number", number: "number"}[k.kind])
 			return false
 		}
 		if f < k.low || k.high > 0 && f > k.high {

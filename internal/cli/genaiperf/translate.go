@@ -321,8 +321,8 @@ func (f *File) Replace(sweep *File) {
 	f.Flags = append(f.Flags, sweep.Flags...)
 }
 
-// mostValues limits the length of an axis.
-const mostValues = 10000
+// maxValues limits the length of an axis.
+const maxValues = 10000
 
 // Range lists the values from start to stop in equal steps. Without a step each value is double the previous one; numbers of entries increase by 1.
 func Range(name string, start, stop, step int) (values []int, err error) {
@@ -332,7 +332,7 @@ func Range(name string, start, stop, step int) (values []int, err error) {
 	if step == 0 && name == "num_dataset_entries" {
 		step = 1
 	}
-	for v := start; v <= stop && len(values) < mostValues; {
+	for v := start; v <= stop && len(values) < maxValues; {
 		values = append(values, v)
 		if step > 0 {
 			v += step

@@ -22,13 +22,13 @@ func (r *resolver) advise() {
 	case p.Type == config.PhaseFixedSchedule:
 		r.note("the run ends when the schedule of %s is over: %s", r.run.Dataset().Path, terminal.Plural(*p.Requests, "request"))
 	default:
-		if as := r.as("--num-dataset-entries"); as == "--num-prompts" {
+		if as := r.spelled("--num-dataset-entries"); as == "--num-prompts" {
 			r.note("%s is the number of prompts in the data set; --request-count sets the number of requests (vLLM's --num-prompts)", as)
 		}
 		r.note("the run ends after %s; --request-count, --num-sessions or --benchmark-duration sets the end", terminal.Plural(*p.Requests, "request"))
 	}
 	if p.Type == config.PhaseGamma && r.set.Get("--arrival-pattern") == nil {
-		r.note("%s: gaps follow a gamma distribution", r.as("--arrival-smoothness"))
+		r.note("%s: gaps follow a gamma distribution", r.spelled("--arrival-smoothness"))
 	}
 	if p.Type.HasRate() && p.Concurrency == nil && p.PrefillConcurrency == nil {
 		r.note("the number of concurrent requests is unlimited and grows on a slow server; limit it with --concurrency")

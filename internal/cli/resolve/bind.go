@@ -16,7 +16,7 @@ func (r *resolver) bind(prefix string, except ...string) {
 			continue
 		}
 		if err := r.run.Put(f.Key, g.Value()); err != nil {
-			r.fail("%s: %v", r.as(f.Name()), err)
+			r.fail("%s: %v", r.spelled(f.Name()), err)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func FromFile(set *setting.CommandLine, environ []string, terminal bool, ask Mod
 	if err != nil {
 		return nil, Findings{Problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
-	r := &resolver{set: set, terminal: terminal, run: run, over: true, ask: ask, environ: environ, place: run.Spelling, Findings: Findings{Problems: problems, Warnings: slices.Concat(warnings, set.Warnings, notes)}}
+	r := &resolver{set: set, terminal: terminal, run: run, fromFile: true, ask: ask, environ: environ, place: run.Spelling, Findings: Findings{Problems: problems, Warnings: slices.Concat(warnings, set.Warnings, notes)}}
 	run.TakeFirst()
 	r.plainNames()
 	if len(run.Datasets) == 1 && run.Profiling() != nil {

@@ -17,7 +17,7 @@ func (r *resolver) contradictions() {
 		{"--resume", "--artifact-dir", "the series continues in the directory of --resume"},
 	} {
 		if r.has(pair.a) && r.has(pair.b) {
-			r.fail("%s and %s: %s", r.as(pair.a), r.as(pair.b), pair.why)
+			r.fail("%s and %s: %s", r.spelled(pair.a), r.spelled(pair.b), pair.why)
 		}
 	}
 	for _, pair := range []struct {
@@ -29,11 +29,11 @@ func (r *resolver) contradictions() {
 		{r.has("--server-metrics"), "--server-metrics", "--no-server-metrics"},
 	} {
 		if pair.on && r.on(pair.off) {
-			r.fail("%s and %s contradict each other", r.as(pair.a), r.as(pair.off))
+			r.fail("%s and %s contradict each other", r.spelled(pair.a), r.spelled(pair.off))
 		}
 	}
 	if r.has("--resume") && r.run.MultiRun.NumRuns == 1 && r.run.Sweep == nil {
-		r.fail("%s needs a series: --num-profile-runs above 1 or a sweep", r.as("--resume"))
+		r.fail("%s needs a series: --num-profile-runs above 1 or a sweep", r.spelled("--resume"))
 	}
 	r.legacy()
 	r.patterns()
@@ -46,7 +46,7 @@ func (r *resolver) legacy() {
 	}
 	for _, row := range config.Rows() {
 		if row.Group == config.GroupGenAIPerf && row.NoEffect != "" && r.has(row.Name()) {
-			r.fail("%s is a flag of GenAI-Perf, which %s refuses; here %s", r.as(row.Name()), config.NoLegacyFlags, row.NoEffect)
+			r.fail("%s is a flag of GenAI-Perf, which %s refuses; here %s", r.spelled(row.Name()), config.NoLegacyFlags, row.NoEffect)
 		}
 	}
 	if g := r.set.Get("--goodput"); g != nil && slices.Contains(g.Spelled, "-g") {
@@ -54,7 +54,7 @@ func (r *resolver) legacy() {
 	}
 	for _, list := range []struct{ flag, between string }{{"--model", "commas"}, {"--goodput", "blanks, in quotes"}} {
 		if g := r.set.Get(list.flag); g != nil && len(g.Values) > len(g.Spelled) {
-			r.translated("several words behind "+r.as(list.flag), "one word with "+list.between)
+			r.translated("several words behind "+r.spelled(list.flag), "one word with "+list.between)
 		}
 	}
 }
@@ -66,14 +66,14 @@ func (r *resolver) patterns() {
 	switch {
 	case pattern == "":
 	case l.users || l.fixed:
-		r.warn("%s has no effect in this mode", r.as("--arrival-pattern"))
+		r.warn("%s has no effect in this mode", r.spelled("--arrival-pattern"))
 	case l.rated && pattern == burst:
-		r.fail("%s %s contradicts a rate; allowed are constant, poisson, gamma", r.as("--arrival-pattern"), burst)
+		r.fail("%s %s contradicts a rate; allowed are constant, poisson, gamma", r.spelled("--arrival-pattern"), burst)
 	case !l.rated && pattern != burst:
-		r.warn("%s has no effect without --request-rate", r.as("--arrival-pattern"))
+		r.warn("%s has no effect without --request-rate", r.spelled("--arrival-pattern"))
 	}
 	if r.has("--warmup-request-rate") && r.set.Text("--warmup-arrival-pattern", "") == burst {
-		r.fail("%s %s contradicts %s", r.as("--warmup-arrival-pattern"), burst, r.as("--warmup-request-rate"))
+		r.fail("%s %s contradicts %s", r.spelled("--warmup-arrival-pattern"), burst, r.spelled("--warmup-request-rate"))
 	}
 }
 

@@ -26,13 +26,13 @@ func (r *resolver) dataset() {
 	switch {
 	case path == "" && d.Records != nil:
 		r.inlineDataset(d, kind)
-	case path == "" && name != "" && (!r.over || d.Type == config.DatasetPublic):
+	case path == "" && name != "" && (!r.fromFile || d.Type == config.DatasetPublic):
 		r.publicDataset(d, name)
 	case path == "" && r.has("--public-dataset"):
-		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--public-dataset"), r.as("--config"), d.Type)
+		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.spelled("--public-dataset"), r.spelled("--config"), d.Type)
 	case path == "" || strings.HasPrefix(path, "synthetic:"):
 		r.generated(d)
-	case r.over && d.Type != config.DatasetFile:
+	case r.fromFile && d.Type != config.DatasetFile:
 		r.strayPath(d)
 		return
 	default:
@@ -58,7 +58,7 @@ func (r *resolver) dataset() {
 // strayPath refuses a file for a dataset of another type.
 func (r *resolver) strayPath(d *config.Dataset) {
 	if r.has("--input-file") {
-		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.as("--input-file"), r.as("--config"), d.Type)
+		r.fail("%s: the dataset of %s is of type %s; a flag does not change the type", r.spelled("--input-file"), r.spelled("--config"), d.Type)
 	} else {
 		r.fail("%s is for datasets of type file, not %s", r.place(r.run.LongKey("datasets.main.path")), d.Type)
 	}
@@ -88,11 +88,11 @@ func (r *resolver) setName(d *config.Dataset) string {
 
 // generated fills in the settings of generated data.
 func (r *resolver) generated(d *config.Dataset) {
-	if !r.over || r.has("--num-dataset-entries") || r.has("--num-sessions") {
+	if !r.fromFile || r.has("--num-dataset-entries") || r.has("--num-sessions") {
 		d.Entries = r.entries()
 	}
-	if r.has("--user-context-prompt-length") && len(r.given("--num-dataset-entries", "--num-sessions", "--request-count")) == 0 && !r.over {
-		r.note("%s: %d different contexts are generated, one for each conversation; --num-dataset-entries sets how many", r.as("--user-context-prompt-length"), d.Entries)
+	if r.has("--user-context-prompt-length") && len(r.given("--num-dataset-entries", "--num-sessions", "--request-count")) == 0 && !r.fromFile {
+		r.note("%s: %d different contexts are generated, one for each conversation; --num-dataset-entries sets how many", r.spelled("--user-context-prompt-length"), d.Entries)
 	}
 	p := d.Prompts
 	if p == nil {
@@ -105,7 +105,7 @@ func (r *resolver) generated(d *config.Dataset) {
 	if r.has("--seq-dist") {
 		pairs, err := parseSeqDist(r.set.Text("--seq-dist", ""))
 		if err != nil {
-			r.fail("%s: %v", r.as("--seq-dist"), err)
+			r.fail("%s: %v", r.spelled("--seq-dist"), err)
 		}
 		p.SequenceDistribution = pairs
 	}
@@ -158,10 +158,10 @@ func (r *resolver) entries() int {
 
 func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	d.Type, d.Path, d.Format = config.DatasetFile, path, kind
-	if !r.over {
+	if !r.fromFile {
 		d.Entries, d.Prompts = 0, nil
 	}
-	if r.has("--num-dataset-entries") || !r.over && (r.has("--num-sessions") || r.has("--request-count")) {
+	if r.has("--num-dataset-entries") || !r.fromFile && (r.has("--num-sessions") || r.has("--request-count")) {
 		d.Entries = r.entries()
 	}
 	if !r.knownFormat(kind) {
@@ -176,10 +176,10 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 	if err != nil && look != nil {
 		err = custom.AllFaults(path, look.Format.Name, custom.Options{Spell: r.spell, PayloadRows: d.PayloadRows, InputColumn: column}, err)
 	}
-	if look != nil && look.Format.Agents && !r.over && !r.has("--num-dataset-entries") {
+	if look != nil && look.Format.Agents && !r.fromFile && !r.has("--num-dataset-entries") {
 		d.Entries = 0 // a recording is replayed completely
 	}
-	r.looked(d, look, err)
+	r.storeSample(d, look, err)
 }
 
 // drawsTexts reports whether a recognised file of prompts is a pool of texts: GenAI-Perf's --batch-size-text with a file.
@@ -221,7 +221,7 @@ func (r *resolver) inlineDataset(d *config.Dataset, kind string) {
 			err = all
 		}
 	}
-	r.looked(d, look, err)
+	r.storeSample(d, look, err)
 }
 
 // knownFormat refuses an unknown format; "" = it is detected.
@@ -236,8 +236,8 @@ func (r *resolver) knownFormat(kind string) bool {
 	return err == nil
 }
 
-// looked stores the result of the check of the rows.
-func (r *resolver) looked(d *config.Dataset, look *custom.FileSample, err error) {
+// storeSample stores the result of the check of the rows.
+func (r *resolver) storeSample(d *config.Dataset, look *custom.FileSample, err error) {
 	if err != nil {
 		if d.Records == nil {
 			err = fmt.Errorf("%s: %w", r.spell("datasets.main.path"), err)
@@ -255,7 +255,7 @@ func (r *resolver) looked(d *config.Dataset, look *custom.FileSample, err error)
 // publicDataset fills in a public dataset.
 func (r *resolver) publicDataset(d *config.Dataset, name string) {
 	d.Type, d.Dataset = config.DatasetPublic, name
-	if !r.over {
+	if !r.fromFile {
 		d.Entries, d.Prompts = 0, nil
 	}
 	set := public.Find(name)
@@ -279,10 +279,10 @@ func (r *resolver) filters(d *config.Dataset, set *public.Set) {
 	for _, f := range given {
 		key, value, ok := strings.Cut(f, "=")
 		if !ok || key == "" || value == "" {
-			r.fail("%s: want KEY=VALUE, got %q", r.as("--dataset-filter"), f)
+			r.fail("%s: want KEY=VALUE, got %q", r.spelled("--dataset-filter"), f)
 		}
 		if _, twice := d.Filters[key]; twice {
-			r.fail("%s: %s is given twice", r.as("--dataset-filter"), key)
+			r.fail("%s: %s is given twice", r.spelled("--dataset-filter"), key)
 		}
 		d.Filters[key] = value
 	}
@@ -316,7 +316,7 @@ func (r *resolver) media(d *config.Dataset) {
 				*size = ptr(int(n[0]))
 			}
 		}
-		if !r.over {
+		if !r.fromFile {
 			d.Images, d.Audio, d.Video = nil, nil, nil
 		}
 		return
@@ -357,7 +357,7 @@ const poolOfGenAIPerf, prefixOfGenAIPerf = "--num-prefix-prompts", 100
 // prefixes sets GenAI-Perf's default length for a pool that uses its flag.
 func (r *resolver) prefixes(d *config.Dataset) {
 	p := d.PrefixPrompts
-	if p != nil && p.PoolSize > 0 && p.Length == 0 && r.set.Get("--prefix-prompt-length") == nil && r.as(poolOfGenAIPerf) == poolOfGenAIPerf && r.has(poolOfGenAIPerf) {
+	if p != nil && p.PoolSize > 0 && p.Length == 0 && r.set.Get("--prefix-prompt-length") == nil && r.spelled(poolOfGenAIPerf) == poolOfGenAIPerf && r.has(poolOfGenAIPerf) {
 		p.Length = prefixOfGenAIPerf
 		r.old(poolOfGenAIPerf, "--prefix-prompt-pool-size with --prefix-prompt-length 100")
 	}

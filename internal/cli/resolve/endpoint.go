@@ -29,7 +29,7 @@ func (r *resolver) endpointSection() {
 	if r.has("--api-key") {
 		key, err := APIKey(e.APIKey, r.environ)
 		if err != nil {
-			r.fail("%s: %v", r.as("--api-key"), err)
+			r.fail("%s: %v", r.spelled("--api-key"), err)
 		}
 		e.APIKey = key
 	}
@@ -72,7 +72,7 @@ var serverKinds = []string{"tensorrtllm_engine", "dynamic_grpc"}
 func (r *resolver) endpointType() {
 	said, name := r.spell("endpoint.type"), r.set.Text("--endpoint-type", r.run.Endpoint.Type)
 	if kind := r.set.Text("--service-kind", ""); slices.Contains(serverKinds, kind) {
-		said, name = r.as("--service-kind"), kind
+		said, name = r.spelled("--service-kind"), kind
 	}
 	e, notice, err := endpoint.Lookup(name)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *resolver) urls() {
 	for _, text := range given {
 		u, err := parseURLOf(r.scheme(), text)
 		if err != nil {
-			r.fail("%s: %v", r.as("--url"), err)
+			r.fail("%s: %v", r.spelled("--url"), err)
 			continue
 		}
 		r.run.Endpoint.URLs = append(r.run.Endpoint.URLs, u)
@@ -155,18 +155,18 @@ func (r *resolver) transport() {
 func (r *resolver) extraInputs() {
 	extra, err := parseExtras(r.set.Texts("--extra-inputs"))
 	if err != nil {
-		r.fail("%s: %v", r.as("--extra-inputs"), err)
+		r.fail("%s: %v", r.spelled("--extra-inputs"), err)
 		return
 	}
 	if r.on("--output-tokens-mean-deterministic") {
 		r.old("--output-tokens-mean-deterministic", "--extra-inputs with a minimum length, min_tokens for most servers")
 		osl := r.set.Ints("--osl")
 		if osl == nil {
-			r.fail("%s needs --osl", r.as("--output-tokens-mean-deterministic"))
+			r.fail("%s needs --osl", r.spelled("--output-tokens-mean-deterministic"))
 			return
 		}
 		if r.run.Endpoint.Type == "generate" {
-			r.fail("%s: endpoint type generate has no input for a minimum length", r.as("--output-tokens-mean-deterministic"))
+			r.fail("%s: endpoint type generate has no input for a minimum length", r.spelled("--output-tokens-mean-deterministic"))
 		}
 		if r.run.Endpoint.Type == "kserve" { // an input of the model
 			extra.Set("min_length", json.RawMessage(fmt.Sprint(osl[0])))
@@ -218,7 +218,7 @@ func (r *resolver) teiRankings() {
 	e.Extra = slices.DeleteFunc(slices.Clone(e.Extra), func(m config.Member) bool { return m.Key == "rankings" })
 	kind, _, err := endpoint.Lookup("hf_tei_rankings")
 	if err != nil {
-		r.fail("%s: %v", r.as("--endpoint-type"), err)
+		r.fail("%s: %v", r.spelled("--endpoint-type"), err)
 		return
 	}
 	r.endpoint, e.Type = kind, kind.Name
@@ -227,7 +227,7 @@ func (r *resolver) teiRankings() {
 func (r *resolver) headers() {
 	h, err := ParseHeaders(r.set.Texts("--header"))
 	if err != nil {
-		r.fail("%s: %v", r.as("--header"), err)
+		r.fail("%s: %v", r.spelled("--header"), err)
 		return
 	}
 	merged := append(config.Headers{}, r.run.Endpoint.Headers...)

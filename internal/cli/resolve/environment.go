@@ -79,8 +79,8 @@ func variables() (known map[string]setting.Row, names []string) {
 	return known, names
 }
 
-// tuned warns of every environment setting that differs from its default and has no effect, whether a variable or a file sets it.
-func (r *resolver) tuned() {
+// warnIdleEnvironment warns of every environment setting that differs from its default and has no effect, whether a variable or a file sets it.
+func (r *resolver) warnIdleEnvironment() {
 	for _, row := range config.Rows() {
 		if row.Env == "" || row.NoEffect == "" || reflect.DeepEqual(r.run.Lookup(row.Key), standard.Lookup(row.Key)) {
 			continue

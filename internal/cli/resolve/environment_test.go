@@ -40,7 +40,7 @@ func TestEveryVariableDoesSomething(t *testing.T) {
 				continue
 			}
 			r := &resolver{run: &config.Run{Benchmark: config.Benchmark{Environment: e}}}
-			r.tuned()
+			r.warnIdleEnvironment()
 			differs := spelled(t, e) != spelled(t, before)
 			if said := len(r.Warnings)+len(r.Problems) > 0; said != (differs && v.NoEffect != "") {
 				t.Errorf("%s=%s (%q): %v %v", v.Env, value, v.NoEffect, r.Warnings, r.Problems)

@@ -29,7 +29,7 @@ func (r *resolver) phasesOver() {
 		r.run.Phases = kept
 	}
 	if p := r.run.Profiling(); p != nil {
-		r.seen(p)
+		r.copyForRules(p)
 	}
 }
 
@@ -44,8 +44,8 @@ func (r *resolver) measured() []string {
 	return names
 }
 
-// seen copies settings of the file for the rules on combinations, where no flag is given.
-func (r *resolver) seen(p *config.Phase) {
+// copyForRules copies settings of the file for the rules on combinations, where no flag is given.
+func (r *resolver) copyForRules(p *config.Phase) {
 	l := &r.load
 	l.fixed, l.users, l.rated = p.Type == config.PhaseFixedSchedule, p.Type == config.PhaseUserCentric, p.Type.HasRate()
 	for _, one := range []struct {

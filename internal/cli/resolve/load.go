@@ -40,7 +40,7 @@ func (r *resolver) loadShape() {
 	if old := r.set.Ints("--session-concurrency"); old != nil {
 		r.old("--session-concurrency", "--concurrency")
 		if l.concurrency != nil && (len(l.concurrency) > 1 || l.concurrency[0] != old[0]) {
-			r.fail("%s and %s differ; give one of them", r.as("--session-concurrency"), r.as("--concurrency"))
+			r.fail("%s and %s differ; give one of them", r.spelled("--session-concurrency"), r.spelled("--concurrency"))
 		}
 		l.concurrency = old
 	}
@@ -54,7 +54,7 @@ func (r *resolver) loadShape() {
 	l.rated = r.has("--request-rate") || r.has("--request-rate-series")
 	l.users = r.has("--user-centric-rate")
 	l.fixed = r.on("--fixed-schedule")
-	if r.over {
+	if r.fromFile {
 		return
 	}
 	if !l.fixed && r.promotes() {
@@ -90,7 +90,7 @@ func (r *resolver) promotes() bool {
 // phases makes the warm-up and the profiling phase.
 func (r *resolver) phases() {
 	defer r.rateSeries()
-	if r.over {
+	if r.fromFile {
 		r.phasesOver()
 		return
 	}
@@ -138,7 +138,7 @@ func (r *resolver) shape(p *config.Phase) {
 	case p.Cancellation != nil:
 		p.Cancellation.Delay = config.Seconds(delay[0])
 	case r.set.Get("--request-cancellation-rate") == nil:
-		r.fail("%s needs --request-cancellation-rate", r.as("--request-cancellation-delay"))
+		r.fail("%s needs --request-cancellation-rate", r.spelled("--request-cancellation-delay"))
 	}
 }
 
@@ -150,7 +150,7 @@ func (r *resolver) mode(p *config.Phase) {
 		p.Type = config.PhaseFixedSchedule
 	case l.users:
 		p.Type, p.Rate, p.RateSeries, p.RatePoints = config.PhaseUserCentric, &r.set.Floats("--user-centric-rate")[0], r.set.Text("--request-rate-series", ""), nil
-	case r.over && p.Type == config.PhaseUserCentric && l.rate != nil && !r.has("--request-rate-series"):
+	case r.fromFile && p.Type == config.PhaseUserCentric && l.rate != nil && !r.has("--request-rate-series"):
 		p.Rate = &l.rate[0] // rate of its users
 	case l.rated: // if both are given, config refuses them
 		p.Rate, p.RatePoints, p.RateSeries = nil, nil, r.set.Text("--request-rate-series", "")
@@ -163,7 +163,7 @@ func (r *resolver) mode(p *config.Phase) {
 	}
 	r.gaps(p)
 	asked := r.given("--fixed-schedule", "--fixed-schedule-auto-offset", "--fixed-schedule-start-offset", "--fixed-schedule-end-offset")
-	if p.Type == config.PhaseFixedSchedule && (!r.over || len(asked) > 0) {
+	if p.Type == config.PhaseFixedSchedule && (!r.fromFile || len(asked) > 0) {
 		auto := r.set.True("--fixed-schedule-auto-offset", p.StartOffset == nil)
 		p.AutoOffset = &auto
 	}

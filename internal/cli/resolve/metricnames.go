@@ -57,7 +57,7 @@ func (r *resolver) metricAt(path, flag, tag string) {
 	where := ""
 	switch {
 	case flag != "" && r.has(flag):
-		where = r.as(flag)
+		where = r.spelled(flag)
 	case r.place != nil && r.run.Written(path):
 		where = r.place(path)
 	}

@@ -91,7 +91,7 @@ func (f modelFinder) only() (modellist.List, error) {
 	list, err := f.list(address)
 	switch {
 	case err != nil:
-		return list, f.worded(redact.URL(base), redact.URL(address), err)
+		return list, f.listError(redact.URL(base), redact.URL(address), err)
 	case len(list.Names) == 0:
 		return list, fmt.Errorf("no model: %s lists none; name it with --model", redact.URL(address))
 	case len(list.Names) > 1:
@@ -146,8 +146,8 @@ func givenHeaders(e *config.Endpoint) (list []record.Header) {
 	return list
 }
 
-// worded returns the error of a server without a list of models: a wrong setting, an unreachable server, or its answer.
-func (f modelFinder) worded(base, address string, err error) error {
+// listError returns the error of a server without a list of models: a wrong setting, an unreachable server, or its answer.
+func (f modelFinder) listError(base, address string, err error) error {
 	var bad *transport.SettingError
 	if errors.As(err, &bad) {
 		return fmt.Errorf("%s: %w", f.spell("endpoint."+bad.Key), bad.Err)
@@ -176,7 +176,7 @@ func (f modelFinder) unreachable(err error) (cause, hint string) {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "connection refused", alive
 	case errors.As(err, &dial) && dial.Op == "dial":
-		return innermost(dial).Error(), alive
+		return rootCause(dial).Error(), alive
 	case errors.Is(err, modellist.ErrSilent):
 		return text, alive
 	case strings.Contains(text, "HTTP response to HTTPS"):
@@ -187,8 +187,8 @@ func (f modelFinder) unreachable(err error) (cause, hint string) {
 	return "", ""
 }
 
-// innermost returns the error at the end of the chain of wrapped errors.
-func innermost(err error) error {
+// rootCause returns the error at the end of the chain of wrapped errors.
+func rootCause(err error) error {
 	for {
 		next := errors.Unwrap(err)
 		if next == nil {
@@ -211,14 +211,14 @@ func (f modelFinder) hintOnAnswer(text string) string {
 	return "name the model with --model"
 }
 
-// mostListed is the largest number of models in an error.
-const mostListed = 20
+// maxListed is the largest number of models in an error.
+const maxListed = 20
 
 // listed formats names, one per line.
 func listed(names []string) string {
 	more := ""
-	if n := len(names) - mostListed; n > 0 {
-		names, more = names[:mostListed], fmt.Sprintf("\n  and %d more", n)
+	if n := len(names) - maxListed; n > 0 {
+		names, more = names[:maxListed], fmt.Sprintf("\n  and %d more", n)
 	}
 	return "  " + strings.Join(names, "\n  ") + more
 }

@@ -25,7 +25,7 @@ func (r *resolver) output() {
 	if r.has("--objective") {
 		given, err := FailConditions(r.set.Texts("--objective"))
 		if err != nil {
-			r.fail("%s: %v", r.as("--objective"), err)
+			r.fail("%s: %v", r.spelled("--objective"), err)
 		}
 		r.run.FailIf = append(slices.Clone(r.run.FailIf), given...)
 	}
@@ -51,7 +51,7 @@ func (r *resolver) output() {
 	if r.has("--goodput") {
 		slos, err := ParseGoodput(r.set.Text("--goodput", ""))
 		if err != nil {
-			r.fail("%s: %v", r.as("--goodput"), err)
+			r.fail("%s: %v", r.spelled("--goodput"), err)
 		}
 		merged := append(config.SLOs{}, r.run.SLOs...)
 		for _, one := range slos {
@@ -110,7 +110,7 @@ func (r *resolver) plots() {
 		a.AutoPlot = true
 	}
 	if r.on("--generate-plots") && slices.Contains([]string{"embeddings", "nim_embeddings", "chat_embeddings", "nim_rankings", "cohere_rankings", "hf_tei_rankings", "image_retrieval"}, r.run.Endpoint.Type) {
-		r.fail("%s: there are no plots of %s", r.as("--generate-plots"), r.run.Endpoint.Type)
+		r.fail("%s: there are no plots of %s", r.spelled("--generate-plots"), r.run.Endpoint.Type)
 	}
 }
 
@@ -139,7 +139,7 @@ func (r *resolver) runtime() {
 // view selects the live view.
 func (r *resolver) view() config.UI {
 	asked := config.UI(r.set.Text("--ui", ""))
-	if r.over && asked == "" && r.run.Runtime.UI != config.UINone {
+	if r.fromFile && asked == "" && r.run.Runtime.UI != config.UINone {
 		asked = r.run.Runtime.UI
 	}
 	switch {
@@ -183,7 +183,7 @@ func (r *resolver) tokenizer() {
 		r.run.OneTokenizer()
 	}
 	if r.on("--tokenizer-trust-remote-code") {
-		r.warn("%s: aiperf never runs code of a repository; it uses the tokenizer's files", r.as("--tokenizer-trust-remote-code"))
+		r.warn("%s: aiperf never runs code of a repository; it uses the tokenizer's files", r.spelled("--tokenizer-trust-remote-code"))
 	}
 	r.nameTokenizer()
 }
@@ -204,7 +204,7 @@ func (r *resolver) nameTokenizer() {
 		return
 	}
 	t.Name = "builtin"
-	if r.has("--model") || len(r.set.Words) > 0 || r.over {
+	if r.has("--model") || len(r.set.Words) > 0 || r.fromFile {
 		r.warn("model %s looks like a placeholder: counting with the builtin tokenizer (choose another with --tokenizer)", strings.Join(names, ", "))
 	}
 }

@@ -17,7 +17,7 @@ import (
 type resolver struct {
 	set         *setting.CommandLine
 	terminal    bool // standard output is a terminal
-	over        bool // the run comes from a file: settings without a flag stay unchanged
+	fromFile    bool // the run comes from a file: settings without a flag stay unchanged
 	run         *config.Run
 	place       func(path string) string // returns where a value is in the file; nil without a file
 	endpoint    *endpoint.Endpoint
@@ -55,22 +55,22 @@ func (r *resolver) has(flag string) bool { return r.set.Has(flag) }
 // on reports whether a boolean flag is given as true.
 func (r *resolver) on(flag string) bool { return r.set.True(flag, false) }
 
-// as returns a flag as the user spelled it.
-func (r *resolver) as(flag string) string { return r.set.Spelled(flag) }
+// spelled returns a flag as the user spelled it.
+func (r *resolver) spelled(flag string) string { return r.set.Spelled(flag) }
 
 // given lists which of some flags are given, as the user spelled them.
 func (r *resolver) given(flags ...string) []string {
 	var names []string
 	for _, f := range flags {
 		if r.has(f) {
-			names = append(names, r.as(f))
+			names = append(names, r.spelled(f))
 		}
 	}
 	return names
 }
 
 // old notes how a flag of GenAI-Perf is translated.
-func (r *resolver) old(flag, now string) { r.translated(r.as(flag), now) }
+func (r *resolver) old(flag, now string) { r.translated(r.spelled(flag), now) }
 
 // translated notes how words of GenAI-Perf are translated, or refuses them.
 func (r *resolver) translated(words, now string) {
@@ -118,7 +118,7 @@ func (r *resolver) spell(path string) string {
 	key := r.run.ShortKey(path)
 	if chosen {
 		if flag := choosers[key+"="+value]; flag != "" && (r.place == nil || r.has(flag)) {
-			return r.as(flag)
+			return r.spelled(flag)
 		}
 		return r.spell(path) + " " + value
 	}
@@ -135,7 +135,7 @@ func (r *resolver) spell(path string) string {
 	for _, row := range config.RowsOf(key) {
 		switch {
 		case row.Name() != "" && r.has(row.Name()):
-			return r.as(row.Name())
+			return r.spelled(row.Name())
 		case flag == "":
 			flag = row.Name()
 		}
@@ -161,7 +161,7 @@ var choosers = map[string]string{
 
 // sections fills every section of the run and checks the combination.
 func (r *resolver) sections() {
-	r.tuned()
+	r.warnIdleEnvironment()
 	r.oldNames()
 	r.bind("scenario")
 	r.bind("unsafe_override")
@@ -183,14 +183,14 @@ func (r *resolver) sections() {
 func (r *resolver) oldNames() {
 	for _, g := range r.set.All() {
 		if g.Row.NoEffect != "" {
-			r.warn("%s has no effect: %s", r.as(g.Row.Name()), g.Row.NoEffect)
+			r.warn("%s has no effect: %s", r.spelled(g.Row.Name()), g.Row.NoEffect)
 		}
 	}
 	if r.has("--measurement-interval") {
 		if r.on(config.NoLegacyFlags) {
-			r.fail("%s of GenAI-Perf: write --benchmark-duration; %s refuses it", r.as("--measurement-interval"), config.NoLegacyFlags)
+			r.fail("%s of GenAI-Perf: write --benchmark-duration; %s refuses it", r.spelled("--measurement-interval"), config.NoLegacyFlags)
 		}
-		r.warn("%s is run as --benchmark-duration of three times its length (GenAI-Perf measured three intervals)", r.as("--measurement-interval"))
+		r.warn("%s is run as --benchmark-duration of three times its length (GenAI-Perf measured three intervals)", r.spelled("--measurement-interval"))
 	}
 }
 

@@ -19,9 +19,9 @@ func (r *resolver) check() {
 	r.contradictions()
 	subject := r.subject()
 	if r.load.promoted {
-		subject.Promoted = "the fixed schedule of " + r.as("--input-file") + " " + r.run.Dataset().Path + " (its rows have times; --no-fixed-schedule turns it off)"
+		subject.Promoted = "the fixed schedule of " + r.spelled("--input-file") + " " + r.run.Dataset().Path + " (its rows have times; --no-fixed-schedule turns it off)"
 	}
-	r.tell(rules.Check(subject))
+	r.addFindings(rules.Check(subject))
 }
 
 // subject returns the run for the rules.
@@ -36,15 +36,15 @@ func (r *resolver) lock() {
 			p.WarmupGrace = ptr(config.Seconds(s[0]))
 		}
 	}
-	r.tell(rules.Lock(r.subject(), func() config.Seed {
+	r.addFindings(rules.Lock(r.subject(), func() config.Seed {
 		var b [8]byte
 		_, _ = rand.Read(b[:]) // never fails
 		return config.Seed(strconv.FormatUint(binary.BigEndian.Uint64(b[:])>>1, 10))
 	}))
 }
 
-// tell adds the findings of the rules.
-func (r *resolver) tell(all []rules.Finding) {
+// addFindings adds the findings of the rules.
+func (r *resolver) addFindings(all []rules.Finding) {
 	for _, found := range all {
 		if found.Warning {
 			r.warn("%s", found.Text)
@@ -65,7 +65,7 @@ func (r *resolver) written(key string) (list []rules.Setting) {
 		f := &Flags.Rows[i]
 		below := f.Key == key || strings.HasPrefix(f.Key, key+".")
 		if below && r.has(f.Name()) && !(f.Kind == setting.Bool && f.Default == "" && !r.on(f.Name())) {
-			list = append(list, rules.Setting{Text: r.as(f.Name())})
+			list = append(list, rules.Setting{Text: r.spelled(f.Name())})
 		}
 	}
 	path := r.run.LongKey(key)

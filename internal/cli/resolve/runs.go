@@ -28,7 +28,7 @@ func (r *resolver) swept() []string {
 	var names []string
 	for _, f := range sweepable() {
 		if g := r.set.Get(f.Name()); g != nil && len(g.Numbers()) > 1 {
-			names = append(names, r.as(f.Name()))
+			names = append(names, r.spelled(f.Name()))
 		}
 	}
 	return names
@@ -63,7 +63,7 @@ func (r *resolver) randomSeed() *config.Seed {
 
 func (r *resolver) sweep() {
 	if s := r.sweepOf(); s != nil {
-		s.DeriveRequests = r.load.unbounded() && !r.over
+		s.DeriveRequests = r.load.unbounded() && !r.fromFile
 		r.run.Sweep = s
 		r.bind("sweep.")
 		r.run.TakeFirst()
@@ -82,7 +82,7 @@ func (r *resolver) sweep() {
 	switch {
 	case len(axes) == 0 && r.run.Sweep == nil:
 		if r.has("--search-sla") {
-			r.warn("%s has no effect without a sweep or a search", r.as("--search-sla"))
+			r.warn("%s has no effect without a sweep or a search", r.spelled("--search-sla"))
 		}
 		return
 	case s.Type != config.SweepGrid && s.Type != config.SweepZip:
@@ -113,7 +113,7 @@ func (r *resolver) sweptAxes() (axes config.Axes) {
 			continue
 		}
 		if g.Repeated {
-			r.warn("%s has a value twice; each value is run once", r.as(f.Name()))
+			r.warn("%s has a value twice; each value is run once", r.spelled(f.Name()))
 		}
 		values := g.Numbers()
 		for i, v := range values {
@@ -122,7 +122,7 @@ func (r *resolver) sweptAxes() (axes config.Axes) {
 			}
 		}
 		if len(values) == 1 && r.run.Sweep != nil && slices.ContainsFunc(r.run.Sweep.Parameters, func(a config.Axis) bool { return a.Path == path }) {
-			r.fail("%s: %s sweeps this setting; give a list of values to replace that", r.as(f.Name()), r.set.Text("--config", ""))
+			r.fail("%s: %s sweeps this setting; give a list of values to replace that", r.spelled(f.Name()), r.set.Text("--config", ""))
 		}
 		if len(values) > 1 {
 			axes = append(axes, config.Axis{Path: path, Values: values})

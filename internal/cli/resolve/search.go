@@ -55,14 +55,14 @@ func (r *resolver) sweepOf() *config.Sweep {
 // searchSpace returns the search that the flags define.
 func (r *resolver) searchSpace() *config.Sweep {
 	if lists := r.swept(); len(lists) > 0 {
-		r.fail("%s and a list in %s exclude each other: a search chooses its cells itself", r.as("--search-space"), strings.Join(lists, ", "))
+		r.fail("%s and a list in %s exclude each other: a search chooses its cells itself", r.spelled("--search-space"), strings.Join(lists, ", "))
 		return nil
 	}
 	s := config.DefaultSearch()
 	for _, text := range r.set.Texts("--search-space") {
 		d, err := dimension(text)
 		if err != nil {
-			r.fail("%s: %v", r.as("--search-space"), err)
+			r.fail("%s: %v", r.spelled("--search-space"), err)
 			return nil
 		}
 		d.Path = r.run.FullPath(d.Path)
@@ -70,7 +70,7 @@ func (r *resolver) searchSpace() *config.Sweep {
 	}
 	for _, need := range []string{"--search-metric", "--search-direction", "--search-max-iterations"} {
 		if !r.has(need) {
-			r.fail("%s needs %s", r.as("--search-space"), need)
+			r.fail("%s needs %s", r.spelled("--search-space"), need)
 		}
 	}
 	s.Objectives = []config.Objective{{
@@ -148,11 +148,11 @@ func (r *resolver) condition(flag, text string) (f config.SLAFilter, ok bool) {
 		limit, err = strconv.ParseFloat(parts[3], 64)
 	}
 	if err != nil {
-		r.fail("%s %q: %v; write METRIC:STAT<VALUE, for example ttft:p95<200ms, or metric:stat:op:threshold", r.as(flag), text, err)
+		r.fail("%s %q: %v; write METRIC:STAT<VALUE, for example ttft:p95<200ms, or metric:stat:op:threshold", r.spelled(flag), text, err)
 		return f, false
 	}
 	if _, known := metric.Lookup(parts[0]); !known {
-		r.fail("%s %q: %s", r.as(flag), text, unknownMetric(parts[0]))
+		r.fail("%s %q: %s", r.spelled(flag), text, unknownMetric(parts[0]))
 		return f, false
 	}
 	return config.SLAFilter{MetricTag: parts[0], Stat: parts[1], Op: parts[2], Threshold: limit}, true
@@ -171,7 +171,7 @@ func (r *resolver) limit(flag, text string) (f config.SLAFilter, ok bool) {
 		err = fmt.Errorf("%q: %s is not a metric of a search; use --error-rate-sla with a recipe", text, l.Tag)
 	}
 	if err != nil {
-		r.fail("%s %v", r.as(flag), err)
+		r.fail("%s %v", r.spelled(flag), err)
 		return f, false
 	}
 	if l.Stat == "" {
@@ -207,13 +207,13 @@ func dimension(text string) (d config.SearchDimension, err error) {
 func (r *resolver) recipe() *config.Sweep {
 	name := r.set.Text("--search-recipe", "")
 	if lists := r.swept(); len(lists) > 0 && (name != "pareto-sweep" || len(lists) > 1 || len(r.load.concurrency) < 2) {
-		r.fail("%s and a list in %s exclude each other", r.as("--search-recipe"), strings.Join(lists, ", "))
+		r.fail("%s and a list in %s exclude each other", r.spelled("--search-recipe"), strings.Join(lists, ", "))
 		return nil
 	}
 	t := r.targets()
 	s, slos, err := config.Recipe(name, t)
 	if err != nil {
-		r.fail("%s %s: %v", r.as("--search-recipe"), name, err)
+		r.fail("%s %s: %v", r.spelled("--search-recipe"), name, err)
 		return nil
 	}
 	for _, one := range slos {
@@ -256,7 +256,7 @@ func (r *resolver) targets() *config.Targets {
 	}
 	if other := number("--tpot-sla-ms"); other != nil {
 		if t.ITL != nil && *t.ITL != *other {
-			r.fail("%s and %s set the same limit and differ; give one of them", r.as("--itl-sla-ms"), r.as("--tpot-sla-ms"))
+			r.fail("%s and %s set the same limit and differ; give one of them", r.spelled("--itl-sla-ms"), r.spelled("--tpot-sla-ms"))
 		}
 		t.ITL = other
 	}

@@ -26,7 +26,7 @@ func (r *resolver) streams() {
 		has := func(name string) bool { return slices.Contains(asked, name) }
 		o.StreamMetrics, o.StreamTiming, o.StreamTraces = has("metrics") || has("default"), has("timing") || has("default"), has("traces")
 		if has("none") && len(asked) > 1 {
-			r.fail("%s: none cannot be combined with other values", r.as("--stream"))
+			r.fail("%s: none cannot be combined with other values", r.spelled("--stream"))
 		}
 	}
 	if r.has("--otel-resource-attributes") {
@@ -69,7 +69,7 @@ func (r *resolver) pairs(flag, sep string) map[string]string {
 		if strings.HasPrefix(strings.TrimSpace(item), "{") {
 			var object map[string]any
 			if err := json.Unmarshal([]byte(item), &object); err != nil {
-				r.fail("%s: %q is not a JSON object", r.as(flag), item)
+				r.fail("%s: %q is not a JSON object", r.spelled(flag), item)
 			}
 			for key, value := range object {
 				text, isText := value.(string)
@@ -83,7 +83,7 @@ func (r *resolver) pairs(flag, sep string) map[string]string {
 		key, value, ok := strings.Cut(item, sep)
 		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
 		if !ok || key == "" || value == "" {
-			r.fail("%s: want KEY%sVALUE, got %q", r.as(flag), sep, item)
+			r.fail("%s: want KEY%sVALUE, got %q", r.spelled(flag), sep, item)
 			continue
 		}
 		all[key] = value

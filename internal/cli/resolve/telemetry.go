@@ -37,7 +37,7 @@ func (r *resolver) livePanel() {
 func (r *resolver) gpuWord(word, key, value string) string {
 	for _, flag := range gpuFlags {
 		if slices.ContainsFunc(r.set.Texts(flag), func(item string) bool { return strings.EqualFold(strings.TrimSpace(item), word) }) {
-			return r.as(flag) + " " + word
+			return r.spelled(flag) + " " + word
 		}
 	}
 	return r.spell(r.run.LongKey(key)) + " " + value
@@ -51,7 +51,7 @@ func (r *resolver) metricURLs(items []string) []string {
 		switch {
 		case item == "":
 		case !strings.HasPrefix(item, "http") && !strings.Contains(item, ":"):
-			r.fail("%s %s: want a URL or host:port", r.as("--server-metrics"), item)
+			r.fail("%s %s: want a URL or host:port", r.spelled("--server-metrics"), item)
 		default:
 			if u, ok := r.exporterURL("--server-metrics", item); ok {
 				urls = append(urls, telemetry.URL(u))
@@ -65,11 +65,11 @@ func (r *resolver) metricURLs(items []string) []string {
 func (r *resolver) exporterURL(flag, item string) (string, bool) {
 	u, err := ParseURL(item)
 	if err == nil && IsMock(u) {
-		r.fail("%s %s: a simulated server has no address before it runs; its own metrics are read anyway", r.as(flag), item)
+		r.fail("%s %s: a simulated server has no address before it runs; its own metrics are read anyway", r.spelled(flag), item)
 		return "", false
 	}
 	if err != nil {
-		r.fail("%s: %v", r.as(flag), err)
+		r.fail("%s: %v", r.spelled(flag), err)
 	}
 	return u, err == nil
 }
@@ -99,12 +99,12 @@ func (r *resolver) gpuTelemetry() {
 			case low == "":
 			case strings.HasSuffix(low, ".csv"):
 				if _, err := os.Stat(item); err != nil {
-					r.fail("%s %s: %v", r.as(flag), item, err)
+					r.fail("%s %s: %v", r.spelled(flag), item, err)
 				}
 				g.MetricsFile = item
 			case low == "pynvml" || low == "amdsmi":
 				if local != "" && local != low {
-					r.fail("%s: %s and %s are two collectors; choose one", r.as(flag), local, low)
+					r.fail("%s: %s and %s are two collectors; choose one", r.spelled(flag), local, low)
 				}
 				local = low
 			case low == "dashboard":
@@ -118,7 +118,7 @@ func (r *resolver) gpuTelemetry() {
 		if local != "" {
 			g.Collector = local
 			if len(urls) > 0 {
-				r.fail("%s: %s reads the GPUs of this machine, %s those of others; choose one", r.as(flag), local, strings.Join(urls, ", "))
+				r.fail("%s: %s reads the GPUs of this machine, %s those of others; choose one", r.spelled(flag), local, strings.Join(urls, ", "))
 			}
 		}
 		if len(urls) > 0 {
@@ -137,13 +137,13 @@ var collectors = []string{"dcgm"}
 func (r *resolver) gpuURL(flag, item string) (string, bool) {
 	if at := strings.Index(item, ":http"); at > 0 && !strings.HasPrefix(strings.ToLower(item), "http") {
 		if name := item[:at]; !slices.Contains(collectors, strings.ToLower(name)) {
-			r.fail("%s %s: there is no collector %s for exporters; %s", r.as(flag), redact.URL(item), name, gpuForms)
+			r.fail("%s %s: there is no collector %s for exporters; %s", r.spelled(flag), redact.URL(item), name, gpuForms)
 			return "", false
 		}
 		item = item[at+1:]
 	}
 	if !strings.HasPrefix(strings.ToLower(item), "http") && !strings.Contains(item, ":") {
-		r.fail("%s %s: %s", r.as(flag), item, gpuForms)
+		r.fail("%s %s: %s", r.spelled(flag), item, gpuForms)
 		return "", false
 	}
 	return r.exporterURL(flag, item)

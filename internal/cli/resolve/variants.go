@@ -16,18 +16,18 @@ import (
 func (r *resolver) variants() *config.Sweep {
 	list := r.set.Texts("--variant")
 	if len(list) < 2 {
-		r.fail("%s: one variant is not a sweep; give the flag at least twice", r.as("--variant"))
+		r.fail("%s: one variant is not a sweep; give the flag at least twice", r.spelled("--variant"))
 		return nil
 	}
 	if lists := r.swept(); len(lists) > 0 {
-		r.fail("%s and a list in %s exclude each other", r.as("--variant"), strings.Join(lists, ", "))
+		r.fail("%s and a list in %s exclude each other", r.spelled("--variant"), strings.Join(lists, ", "))
 		return nil
 	}
 	s := &config.Sweep{Type: config.SweepScenarios, IterationOrder: "repeated", SLAFilters: r.searchSLA()}
 	for i, text := range list {
 		one, err := r.variant(i, text)
 		if err != nil {
-			r.fail("%s %q: %v", r.as("--variant"), text, err)
+			r.fail("%s %q: %v", r.spelled("--variant"), text, err)
 			return nil
 		}
 		s.Runs = append(s.Runs, *one)
@@ -56,7 +56,7 @@ func (r *resolver) variant(i int, text string) (*config.Scenario, error) {
 			return nil, fmt.Errorf("%s is given twice", key)
 		}
 		seen[path] = true
-		lay(body, strings.Split(path, "."), r.variantValue(key, path, strings.TrimSpace(value)))
+		setPath(body, strings.Split(path, "."), r.variantValue(key, path, strings.TrimSpace(value)))
 	}
 	r.follow(body, seen)
 	return one, one.Benchmark.Encode(body)
@@ -69,13 +69,13 @@ func (r *resolver) variantValue(key, path, word string) any {
 	case path == "models.items":
 		return []any{map[string]any{"name": unquoted(word)}}
 	case isFlag && row.List:
-		return []any{typed(word)}
+		return []any{parseValue(word)}
 	case isFlag && row.Name() == "--arrival-pattern":
 		if strings.EqualFold(strings.ReplaceAll(unquoted(word), "-", "_"), "concurrency_burst") {
 			return string(config.PhaseConcurrency)
 		}
 	}
-	return typed(word)
+	return parseValue(word)
 }
 
 // follow adds what the same flags would imply: a rate sets its type, a request count the same number of entries.
@@ -93,19 +93,19 @@ func (r *resolver) follow(body map[string]any, seen map[string]bool) {
 		case seen[at+"smoothness"]:
 			of = config.PhaseGamma
 		}
-		lay(body, strings.Split(typ, "."), string(of))
-		if ceiling := at + "concurrency"; !seen[ceiling] && !r.has("--concurrency") && !r.over { // it made the load before; no limit was asked for
-			lay(body, strings.Split(ceiling, "."), nil)
+		setPath(body, strings.Split(typ, "."), string(of))
+		if ceiling := at + "concurrency"; !seen[ceiling] && !r.has("--concurrency") && !r.fromFile { // it made the load before; no limit was asked for
+			setPath(body, strings.Split(ceiling, "."), nil)
 		}
 	}
 	d := r.run.Dataset()
 	entries := "datasets." + d.Name + ".entries"
-	if r.over || d.Type != config.DatasetSynthetic || seen[entries] || r.has("--num-dataset-entries") {
+	if r.fromFile || d.Type != config.DatasetSynthetic || seen[entries] || r.has("--num-dataset-entries") {
 		return
 	}
 	for _, bound := range []string{"sessions", "requests"} {
 		if seen[at+bound] {
-			lay(body, strings.Split(entries, "."), value(body, at+bound))
+			setPath(body, strings.Split(entries, "."), value(body, at+bound))
 			return
 		}
 	}
@@ -144,8 +144,8 @@ func (r *resolver) variantPath(key string) (string, error) {
 	return path, nil
 }
 
-// lay stores a value at a path of mappings; phases and datasets are lists of named entries.
-func lay(at map[string]any, path []string, value any) {
+// setPath stores a value at a path of mappings; phases and datasets are lists of named entries.
+func setPath(at map[string]any, path []string, value any) {
 	switch {
 	case len(path) == 1:
 		at[path[0]] = value
@@ -156,19 +156,19 @@ func lay(at map[string]any, path []string, value any) {
 			list, i = append(list, map[string]any{"name": path[1]}), len(list)
 			at[path[0]] = list
 		}
-		lay(list[i].(map[string]any), path[2:], value)
+		setPath(list[i].(map[string]any), path[2:], value)
 	default:
 		next, ok := at[path[0]].(map[string]any)
 		if !ok {
 			next = map[string]any{}
 			at[path[0]] = next
 		}
-		lay(next, path[1:], value)
+		setPath(next, path[1:], value)
 	}
 }
 
-// typed converts a word to a value of a file: a boolean, a number, else text.
-func typed(word string) any {
+// parseValue converts a word to a value of a file: a boolean, a number, else text.
+func parseValue(word string) any {
 	if i, err := strconv.Atoi(word); err == nil {
 		return i
 	}

@@ -27,7 +27,7 @@ func (r *resolver) warmup() *config.Phase {
 			r.warn("%s without effect: a warm-up needs %s", strings.Join(idle, ", "), strings.Join(warmupTriggers, ", "))
 		}
 		if r.has("--warmup-grace-period") && r.run.Scenario == "" {
-			r.fail("%s needs --warmup-duration: there is no deadline without one", r.as("--warmup-grace-period"))
+			r.fail("%s needs --warmup-duration: there is no deadline without one", r.spelled("--warmup-grace-period"))
 		}
 		return nil
 	}
@@ -57,7 +57,7 @@ func (r *resolver) fileWarmup() *config.Phase {
 			of = append(of, p)
 		}
 	}
-	if !r.over || len(of) != 1 || len(r.given(slices.Concat(warmupTriggers, warmupShape, []string{"--warmup-grace-period"})...)) == 0 {
+	if !r.fromFile || len(of) != 1 || len(r.given(slices.Concat(warmupTriggers, warmupShape, []string{"--warmup-grace-period"})...)) == 0 {
 		return nil
 	}
 	phases := r.run.Phases
@@ -69,7 +69,7 @@ func (r *resolver) fileWarmup() *config.Phase {
 		r.warmupRate(p)
 	}
 	if r.has("--warmup-grace-period") && p.Duration == nil {
-		r.fail("%s needs --warmup-duration: there is no deadline without one", r.as("--warmup-grace-period"))
+		r.fail("%s needs --warmup-duration: there is no deadline without one", r.spelled("--warmup-grace-period"))
 	}
 	return p
 }
@@ -77,7 +77,7 @@ func (r *resolver) fileWarmup() *config.Phase {
 // warmupRate makes the warm-up a rate phase if a rate is given; an explicit burst pattern drops an inherited rate. A rate series belongs to the
 // measured phase and is not inherited.
 func (r *resolver) warmupRate(p *config.Phase) {
-	rate := own(r.set.Floats("--warmup-request-rate"), r.load.rate)
+	rate := ownOrInherited(r.set.Floats("--warmup-request-rate"), r.load.rate)
 	if rate == nil && p.Rate != nil {
 		rate = []float64{*p.Rate}
 	}
@@ -100,8 +100,8 @@ func (r *resolver) warmupPrefill(p *config.Phase) {
 	}
 }
 
-// own returns the warm-up's own value, else the inherited one unless it is swept.
-func own[T any](given, inherited []T) []T {
+// ownOrInherited returns the warm-up's own value, else the inherited one unless it is swept.
+func ownOrInherited[T any](given, inherited []T) []T {
 	if given != nil || len(inherited) != 1 {
 		return given
 	}

@@ -16,8 +16,8 @@ const (
 	ReasonCancelled = "run_cancelled"
 )
 
-// mostOverflows is the maximum share of prompts that are too long for the model.
-const mostOverflows = 0.01
+// maxOverflows is the maximum share of prompts that are too long for the model.
+const maxOverflows = 0.01
 
 // Submit judges the run of a scenario; unlocked means that settings violate its locks.
 func (r *Run) Submit(scenario string, unlocked bool) {
@@ -29,7 +29,7 @@ func (r *Run) Submit(scenario string, unlocked bool) {
 		s.Reasons = append(s.Reasons, ReasonOverride)
 	}
 	over, _ := r.Profiling.Get("context_overflow_count")
-	if n := float64(r.Profiling.Valid + r.Profiling.Failed); n > 0 && over.Values[Avg] > mostOverflows*n {
+	if n := float64(r.Profiling.Valid + r.Profiling.Failed); n > 0 && over.Values[Avg] > maxOverflows*n {
 		s.Reasons = append(s.Reasons, ReasonOverflow)
 	}
 	if r.Cancelled {

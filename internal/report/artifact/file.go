@@ -16,7 +16,7 @@ func WriteFile(path string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return fmt.Errorf("artifact directory: %w", err)
 	}
-	f, err := createBeside(path)
+	f, err := createDraft(path)
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
@@ -34,8 +34,8 @@ func WriteFile(path string, data []byte) error {
 	return nil
 }
 
-// createBeside creates a temporary file in the directory of path, with the permissions of the user's umask.
-func createBeside(path string) (*os.File, error) {
+// createDraft creates a temporary file in the directory of path, with the permissions of the user's umask.
+func createDraft(path string) (*os.File, error) {
 	for n := os.Getpid(); ; n++ {
 		f, err := os.OpenFile(filepath.Join(filepath.Dir(path), fmt.Sprintf(".%s.%d", filepath.Base(path), n)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if !errors.Is(err, fs.ErrExist) {
@@ -62,7 +62,7 @@ func MakeDir(dir string, private bool) error {
 
 // Writable returns why no file can be created in a directory; nil if one can. It leaves no file.
 func Writable(dir string) error {
-	f, err := createBeside(filepath.Join(dir, "try"))
+	f, err := createDraft(filepath.Join(dir, "try"))
 	if err != nil {
 		return err
 	}

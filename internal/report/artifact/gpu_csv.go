@@ -17,14 +17,14 @@ var gpuColumns = []gpuColumn{
 }
 
 type gpuColumn struct {
-	name string
-	of   func(*metric.GPU) string
+	name  string
+	value func(*metric.GPU) string
 }
 
-// told reports whether some GPU has a value for the column.
-func (c *gpuColumn) told(t *metric.GPUTelemetry) bool {
+// hasValue reports whether some GPU has a value for the column.
+func (c *gpuColumn) hasValue(t *metric.GPUTelemetry) bool {
 	return slices.ContainsFunc(t.Endpoints, func(e metric.GPUEndpoint) bool {
-		return slices.ContainsFunc(e.GPUs, func(g metric.GPU) bool { return c.of(&g) != "" })
+		return slices.ContainsFunc(e.GPUs, func(g metric.GPU) bool { return c.value(&g) != "" })
 	})
 }
 
@@ -43,7 +43,7 @@ func gpuCSV(t *metric.GPUTelemetry) string {
 	}
 	var who []gpuColumn
 	for _, col := range gpuColumns {
-		if col.told(t) {
+		if col.hasValue(t) {
 			who, head = append(who, col), append(head, col.name)
 		}
 	}
@@ -58,7 +58,7 @@ func gpuCSV(t *metric.GPUTelemetry) string {
 					row = append(row, gpuCell(m, s))
 				}
 				for _, col := range who {
-					row = append(row, col.of(g))
+					row = append(row, col.value(g))
 				}
 				c.Write(row)
 			}

@@ -31,14 +31,14 @@ type rawLines struct {
 	messages []record.Message
 	bad      error // the first error in the line
 
-	depth     int  // of brackets
-	quoted    bool // inside a string
-	escaped   bool // after a backslash
-	word      []byte
-	key       bool // the last string at depth 1 was followed by a colon
-	responses int8 // 0 = before their list, 1 = inside, 2 = after it
-	filled    bool // the list had an element since its last comma
-	again     bool // after a comma: another element must follow
+	depth           int  // of brackets
+	quoted          bool // inside a string
+	escaped         bool // after a backslash
+	word            []byte
+	key             bool // the last string at depth 1 was followed by a colon
+	responses       int8 // 0 = before their list, 1 = inside, 2 = after it
+	filled          bool // the list had an element since its last comma
+	elementRequired bool // after a comma: another element must follow
 
 	lineParser, elementParser fastjson.Parser
 }
@@ -83,7 +83,7 @@ func (l *rawLines) next() (*fastjson.Value, []record.Message, error) {
 func (l *rawLines) line() (ended bool, err error) {
 	l.n++
 	l.rest, l.element, l.messages, l.bad = l.rest[:0], l.element[:0], nil, nil
-	l.depth, l.quoted, l.escaped, l.word, l.key, l.responses, l.filled, l.again = 0, false, false, l.word[:0], false, 0, false, false
+	l.depth, l.quoted, l.escaped, l.word, l.key, l.responses, l.filled, l.elementRequired = 0, false, false, l.word[:0], false, 0, false, false
 	for {
 		part, err := l.in.ReadSlice('\n')
 		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
@@ -195,7 +195,7 @@ func (l *rawLines) comma() {
 	if !l.filled {
 		l.fail("a comma is not followed by a response")
 	}
-	l.filled, l.again = false, true
+	l.filled, l.elementRequired = false, true
 }
 
 func (l *rawLines) open(b []byte) {
@@ -214,7 +214,7 @@ func (l *rawLines) open(b []byte) {
 
 func (l *rawLines) close(b []byte) {
 	if l.inList() {
-		if b[0] != ']' || l.again && !l.filled {
+		if b[0] != ']' || l.elementRequired && !l.filled {
 			l.fail("the list of responses does not end")
 		}
 		l.responses = 2

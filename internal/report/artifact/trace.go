@@ -108,7 +108,7 @@ func appendHeaders(o *jsontext.Object, key string, headers []record.Header) {
 	o.Key(key)
 	h := jsontext.Open(o.B)
 	for i, x := range headers {
-		if seen(headers[:i], x.Name) {
+		if hasHeader(headers[:i], x.Name) {
 			continue
 		}
 		value := redact.Header(x.Name, x.Value)
@@ -122,7 +122,7 @@ func appendHeaders(o *jsontext.Object, key string, headers []record.Header) {
 	o.B = h.Close()
 }
 
-func seen(headers []record.Header, name string) bool {
+func hasHeader(headers []record.Header, name string) bool {
 	for _, h := range headers {
 		if h.Name == name {
 			return true

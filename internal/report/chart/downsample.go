@@ -7,8 +7,8 @@ import (
 
 // Limits for the points of a trace in a page, so that a canvas can redraw them smoothly. Images and the dump have all points.
 const (
-	mostPoints  = 20_000 // for markers, and for short lines of one style
-	mostBuckets = 2_500  // for a line: each bucket keeps its first, lowest, highest and last point, so that the shape is the same to the pixel
+	maxPoints  = 20_000 // for markers, and for short lines of one style
+	maxBuckets = 2_500  // for a line: each bucket keeps its first, lowest, highest and last point, so that the shape is the same to the pixel
 )
 
 // thinned returns the traces with fewer points if there are many, and a note that says what was omitted.
@@ -20,7 +20,7 @@ func thinned(list []Trace) (out []Trace, note string) {
 			short++
 		}
 	}
-	every := (short + 2*mostPoints - 1) / (2 * mostPoints) // a request consists of two lines
+	every := (short + 2*maxPoints - 1) / (2 * maxPoints) // a request consists of two lines
 	for i := range list {
 		t := &list[i]
 		switch {
@@ -29,15 +29,15 @@ func thinned(list []Trace) (out []Trace, note string) {
 			if i/2%every == 0 || !t.Unlisted {
 				out = append(out, *t)
 			}
-		case t.Mode == Markers && len(t.X) > mostPoints:
-			k := (len(t.X) + mostPoints - 1) / mostPoints
+		case t.Mode == Markers && len(t.X) > maxPoints:
+			k := (len(t.X) + maxPoints - 1) / maxPoints
 			most = max(most, k)
 			var keep []int
 			for j := 0; j < len(t.X); j += k {
 				keep = append(keep, j)
 			}
 			out = append(out, t.at(keep))
-		case t.Mode == Lines && t.Fill != ToSelf && len(t.X) > 4*mostBuckets:
+		case t.Mode == Lines && t.Fill != ToSelf && len(t.X) > 4*maxBuckets:
 			out = append(out, t.at(t.outline()))
 		default:
 			out = append(out, *t)
@@ -53,8 +53,8 @@ func thinned(list []Trace) (out []Trace, note string) {
 func (t *Trace) outline() []int {
 	var keep []int
 	n := len(t.X)
-	for b := range mostBuckets {
-		from, to := b*n/mostBuckets, (b+1)*n/mostBuckets
+	for b := range maxBuckets {
+		from, to := b*n/maxBuckets, (b+1)*n/maxBuckets
 		low, high, gap := from, from, -1
 		for i := from; i < to; i++ {
 			switch {

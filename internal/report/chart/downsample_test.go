@@ -23,7 +23,7 @@ func TestThinned(t *testing.T) {
 		t.Errorf("%d points, %q", len(out[0].X), note)
 	}
 	got := out[1]
-	if len(got.X) > 5*mostBuckets || slices.Max(got.X) != float64(n-1) || !slices.Contains(got.Y, 1e6) || !slices.Contains(got.Y, -5) || !slices.ContainsFunc(got.Y, math.IsNaN) || !slices.IsSorted(got.X) {
+	if len(got.X) > 5*maxBuckets || slices.Max(got.X) != float64(n-1) || !slices.Contains(got.Y, 1e6) || !slices.Contains(got.Y, -5) || !slices.ContainsFunc(got.Y, math.IsNaN) || !slices.IsSorted(got.X) {
 		t.Errorf("%d points of the line", len(got.X))
 	}
 	var short []Trace

@@ -13,8 +13,8 @@ func (d *drawing) accuracy() {
 	}
 	overall := a.Overall()
 	overall.Task = "OVERALL"
-	scores := &table{title: "Accuracy Benchmark Results", head: []string{"Task", "Correct", "Total", "Unparsed", "Accuracy"}, left: []bool{true, false, false, false, false}}
-	sure := &table{title: "Accuracy: 95 % confidence interval (Wilson)", head: []string{"Task", "From", "To"}, left: []bool{true, false, false}}
+	scores := &table{title: "Accuracy Benchmark Results", head: []string{"Task", "Correct", "Total", "Unparsed", "Accuracy"}, leftAligned: []bool{true, false, false, false, false}}
+	sure := &table{title: "Accuracy: 95 % confidence interval (Wilson)", head: []string{"Task", "From", "To"}, leftAligned: []bool{true, false, false}}
 	percent := func(v float64) string { return fmt.Sprintf("%.2f%%", 100*v) }
 	for _, s := range append(a.Tasks[:len(a.Tasks):len(a.Tasks)], overall) {
 		count := func(n int64) string { return strconv.FormatInt(n, 10) }

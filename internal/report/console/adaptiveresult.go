@@ -14,8 +14,8 @@ const (
 	lastWindows  = 12
 )
 
-// sought shows on a terminal how an adaptive load searched for its limit and what it found.
-func (d *drawing) sought() {
+// adaptiveResults shows on a terminal how an adaptive load searched for its limit and what it found.
+func (d *drawing) adaptiveResults() {
 	if !d.fits {
 		return
 	}
@@ -33,13 +33,13 @@ func (d *drawing) search(s *metric.AdaptiveResult) {
 		for k, text := range s.Levels {
 			name := fmt.Sprintf("Level %d", k+1)
 			if len(s.Levels) == 1 {
-				name = cut(terminal.Line(text), max(8, d.room()-56))
+				name = truncateLine(terminal.Line(text), max(8, d.room()-56))
 			}
 			t.head = append(t.head, name)
 		}
 		t.head = append(t.head, "  Service level, then")
-		t.left = make([]bool, len(t.head))
-		t.left[len(t.left)-1] = true
+		t.leftAligned = make([]bool, len(t.head))
+		t.leftAligned[len(t.leftAligned)-1] = true
 		for i := range s.Windows {
 			if len(s.Windows) <= firstWindows+lastWindows || i < firstWindows || i >= len(s.Windows)-lastWindows {
 				t.rows = append(t.rows, d.window(s, i))

@@ -64,7 +64,7 @@ func Console(w io.Writer, run *metric.Run, o Options) error {
 		d.discrepancies()
 		d.lengths()
 	}
-	d.sought()
+	d.adaptiveResults()
 	if run.AllFailed() {
 		if d.fits {
 			d.errorTable()
@@ -108,16 +108,16 @@ type drawing struct {
 	err         error
 }
 
-// leastWidth is the smallest width that texts are fitted to.
-const leastWidth = 40
+// minTableWidth is the smallest width that texts are fitted to.
+const minTableWidth = 40
 
 func newDrawing(w io.Writer, run *metric.Run, o Options) *drawing {
 	if o.Terminal && o.ASCII {
 		w = asciiWriter{w}
 	}
-	d := &drawing{w: w, run: shown(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, ascii: o.ASCII, all: o.AllTables || !o.Terminal || o.Width >= widest, spell: o.Spell}
+	d := &drawing{w: w, run: sanitized(run), style: style{o.Colour}, width: max(o.Width, minWidth), fits: o.Terminal, ascii: o.ASCII, all: o.AllTables || !o.Terminal || o.Width >= widest, spell: o.Spell}
 	if o.Terminal {
-		d.width = max(o.Width, leastWidth)
+		d.width = max(o.Width, minTableWidth)
 	}
 	d.most = errorsShown
 	if o.AllErrors {
@@ -177,7 +177,7 @@ func (d *drawing) rule(title string) {
 	if n := d.room() - columnsOf(title) - 1; n > 0 {
 		line = " " + d.style.dim(strings.Repeat("─", n))
 	}
-	d.print("\n%s%s\n", d.style.bold(cut(title, d.room())), line)
+	d.print("\n%s%s\n", d.style.bold(truncateLine(title, d.room())), line)
 }
 
 // metricTables writes the tables of all groups. A terminal shows only the main one and names the others, unless all are requested.
@@ -200,11 +200,11 @@ func (d *drawing) metricTables() {
 			d.metrics(title, belongs)
 			continue
 		}
-		if n := len(d.belonging(belongs)); n > 0 {
+		if n := len(d.resultsOf(belongs)); n > 0 {
 			rows, left = rows+n, append(left, g.name)
 		}
 	}
-	if n := len(d.belonging(adjusted)); n > 0 && !d.all {
+	if n := len(d.resultsOf(adjusted)); n > 0 && !d.all {
 		rows, left = rows+n, append(left, "Adjusted")
 	}
 	if rows > 0 {
@@ -218,8 +218,8 @@ func adjusted(m *metric.Metric) bool { return m.Kind == metric.Adjustment }
 // brand returns the beginning of every title of the run.
 func (d *drawing) brand() string { return cmp.Or(d.run.Brand, Brand) }
 
-// belonging returns the visible results of the metrics in a table.
-func (d *drawing) belonging(belongs func(*metric.Metric) bool) []metric.Result {
+// resultsOf returns the visible results of the metrics in a table.
+func (d *drawing) resultsOf(belongs func(*metric.Metric) bool) []metric.Result {
 	return slices.DeleteFunc(d.run.Profiling.Shown(), func(r metric.Result) bool { return !belongs(r.Metric) })
 }
 
@@ -235,7 +235,7 @@ func (d *drawing) metrics(title string, belongs func(*metric.Metric) bool) {
 	for _, s := range columns {
 		t.head = append(t.head, s.String())
 	}
-	results := d.belonging(belongs)
+	results := d.resultsOf(belongs)
 	sorting.Stable(results, func(a, b metric.Result) int { return rank(a.Metric) - rank(b.Metric) })
 	for i := range results {
 		row := []string{d.label(results[i].Metric)}
@@ -310,8 +310,8 @@ func (d *drawing) smallPictures(t *table, results []metric.Result) {
 	}
 	paint := termdraw.NewPaint(d.style.colour, d.style.colour, d.ascii)
 	t.head = append(t.head, "")
-	t.left = make([]bool, len(t.head))
-	t.left[len(t.left)-1] = true
+	t.leftAligned = make([]bool, len(t.head))
+	t.leftAligned[len(t.leftAligned)-1] = true
 	for i := range results {
 		picture := ""
 		if results[i].Kind == metric.Record {
@@ -358,7 +358,7 @@ func (d *drawing) errorTable() {
 		d.otherErrors(others)
 		return
 	}
-	t := &table{title: d.brand() + " | Error Summary", head: []string{"Code", "Type", "Message", "Count"}, left: []bool{false, false, true, false}}
+	t := &table{title: d.brand() + " | Error Summary", head: []string{"Code", "Type", "Message", "Count"}, leftAligned: []bool{false, false, true, false}}
 	room := 0
 	for _, g := range groups {
 		room = max(room, len(g.Error.Type)+len(strconv.FormatInt(g.Count, 10)))
@@ -384,7 +384,7 @@ func (d *drawing) errorTable() {
 
 // openErrors writes the table of errors on a terminal: count and share first, the message as the server sent it.
 func (d *drawing) openErrors(groups []metric.ErrorGroup) {
-	t := &table{title: "Errors", head: []string{"Count", "Share", "Code", "Type", "Message"}, left: []bool{false, false, false, true, true}, nameless: true}
+	t := &table{title: "Errors", head: []string{"Count", "Share", "Code", "Type", "Message"}, leftAligned: []bool{false, false, false, true, true}, nameless: true}
 	all := float64(d.run.Profiling.Valid + d.run.Profiling.Failed)
 	used := 0
 	for _, g := range groups {
@@ -392,14 +392,14 @@ func (d *drawing) openErrors(groups []metric.ErrorGroup) {
 		if g.Error.Code != 0 {
 			code = strconv.Itoa(g.Error.Code)
 		}
-		kind := cut(g.Error.Type, 26)
+		kind := truncateLine(g.Error.Type, 26)
 		used = max(used, columnsOf(kind))
 		t.rows = append(t.rows, []string{trim(float64(g.Count)), trim1(100*float64(g.Count)/max(all, 1)) + " %", code, kind, ""})
 	}
 	width := t.widths()
 	room := max(16, d.room()-width[0]-width[1]-width[2]-used-4*gap)
 	for i, g := range groups {
-		t.rows[i][4] = wrap(cut(strings.Join(strings.Fields(shorten(g.Error.Reason())), " "), errorLines*room-errorLines), room)
+		t.rows[i][4] = wrap(truncateLine(strings.Join(strings.Fields(shorten(g.Error.Reason())), " "), errorLines*room-errorLines), room)
 	}
 	d.table(t)
 }

@@ -90,7 +90,7 @@ func sourceName(u string) string {
 
 // efficiency writes the table that relates the work to the power of a vendor's GPUs; nothing without figures.
 func (d *drawing) efficiency(platform string) {
-	results := d.belonging(func(m *metric.Metric) bool { return m.Group == metric.PowerGroup(platform) })
+	results := d.resultsOf(func(m *metric.Metric) bool { return m.Group == metric.PowerGroup(platform) })
 	if len(results) == 0 {
 		return
 	}

@@ -34,7 +34,7 @@ func (d *drawing) shortVerdict(v *metric.Validity) string {
 	if failed := metric.FailedPercent(d.run.Profiling.Failed, d.run.Profiling.Valid+d.run.Profiling.Failed); failed != "" {
 		word, rest, paint = failed+" failed", "; "+word+rest, func(text string) string { return d.style.paint(paintWarn, text) }
 	}
-	return paint(word) + cut(rest, max(d.room()-labelled-len(word), 0))
+	return paint(word) + truncateLine(rest, max(d.room()-labelled-len(word), 0))
 }
 
 // NextStep is a command that continues from the results of a run.
@@ -86,7 +86,7 @@ func (d *drawing) figures() {
 	if about == "" {
 		about = d.run.Title
 	}
-	title := strings.Repeat("━", 2) + " " + cut(about, width-4) + " "
+	title := strings.Repeat("━", 2) + " " + truncateLine(about, width-4) + " "
 	d.print("\n%s\n", d.style.bold(title+strings.Repeat("━", max(width-columnsOf(title), 0))))
 	need := 0
 	for _, c := range list {

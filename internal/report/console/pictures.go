@@ -17,7 +17,7 @@ const (
 	slowShown  = 5
 	fewBins    = 10 // of a timeline
 	perBin     = 4  // smallest number of requests per bin
-	leastBins  = 4  // of a run with a timeline
+	minBins    = 4  // of a run with a timeline
 )
 
 // pictures draws on a terminal the distributions of latencies, the timeline of the run, and its slowest requests.
@@ -27,7 +27,7 @@ func (d *drawing) pictures(o *Options) {
 	}
 	width := min(d.width, widest)
 	var rows termdraw.Rows
-	for _, part := range []termdraw.Rows{distributions(d.run.Course, width), course(d.run, width), slowest(d.run, width)} {
+	for _, part := range []termdraw.Rows{distributions(d.run.Course, width), timeCourse(d.run, width), slowest(d.run, width)} {
 		if len(part) > 0 {
 			rows = append(append(rows, termdraw.Row{}), part...)
 		}
@@ -49,7 +49,7 @@ func distributions(c *metric.TimeCourse, width int) termdraw.Rows {
 	}
 	if len(list) == 2 && width >= sideBySide {
 		half := (width - 4) / 2
-		return termdraw.Beside(list[0].Draw(half, 4), list[1].Draw(half, 4), half+4)
+		return termdraw.SideBySide(list[0].Draw(half, 4), list[1].Draw(half, 4), half+4)
 	}
 	var rows termdraw.Rows
 	for i := range list {
@@ -61,8 +61,8 @@ func distributions(c *metric.TimeCourse, width int) termdraw.Rows {
 	return rows
 }
 
-// course draws the timeline of the run.
-func course(run *metric.Run, width int) termdraw.Rows {
+// timeCourse draws the timeline of the run.
+func timeCourse(run *metric.Run, width int) termdraw.Rows {
 	window := run.Course.Window
 	span := float64(window.To-window.From) / 1e9
 	if span <= 0 {
@@ -70,7 +70,7 @@ func course(run *metric.Run, width int) termdraw.Rows {
 	}
 	most := max(fewBins, int(run.Profiling.Valid+run.Profiling.Failed)/perBin) // with fewer requests per bin, noise looks like load
 	seconds, bins, _ := termdraw.Bin(span, min(width-termdraw.TimelineLabel, most))
-	if bins < leastBins {
+	if bins < minBins {
 		return nil
 	}
 	values := func(of func(*metric.Bin) float64) []float64 {

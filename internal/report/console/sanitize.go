@@ -7,9 +7,9 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// shown returns a copy of the run with control characters removed from all foreign text, so that servers, files and names cannot control the terminal.
+// sanitized returns a copy of the run with control characters removed from all foreign text, so that servers, files and names cannot control the terminal.
 // The colours of the tables are added later, so no text of a run can imitate them.
-func shown(run *metric.Run) *metric.Run {
+func sanitized(run *metric.Run) *metric.Run {
 	r := *run
 	for _, text := range []*string{&r.Version, &r.BenchmarkID, &r.Title, &r.Brand, &r.Subject, &r.IncompleteReason, &r.LogFile, &r.Info.BenchmarkID, &r.Info.SweepID,
 		&r.Info.RunLabel, &r.Info.VariationLabel, &r.Info.CLICommand} {
@@ -27,7 +27,7 @@ func shown(run *metric.Run) *metric.Run {
 		}
 		r.Validity = &v
 	}
-	r.GPU = shownGPUs(run.GPU)
+	r.GPU = sanitizedGPUs(run.GPU)
 	s := *run.Profiling
 	s.Errors = slices.Clone(s.Errors)
 	for i := range s.Errors {
@@ -38,8 +38,8 @@ func shown(run *metric.Run) *metric.Run {
 	return &r
 }
 
-// shownGPUs returns a copy of the readings of exporters without control characters.
-func shownGPUs(of *metric.GPUTelemetry) *metric.GPUTelemetry {
+// sanitizedGPUs returns a copy of the readings of exporters without control characters.
+func sanitizedGPUs(of *metric.GPUTelemetry) *metric.GPUTelemetry {
 	if of == nil {
 		return nil
 	}

@@ -23,10 +23,10 @@ func (s style) red(text string) string  { return s.paint("31", text) }
 
 // table is a titled grid. A cell may have several lines.
 type table struct {
-	title string
-	head  []string
-	left  []bool // columns that are left-aligned
-	rows  [][]string
+	title       string
+	head        []string
+	leftAligned []bool // columns that are left-aligned
+	rows        [][]string
 
 	nameless bool // the first column holds figures like the others, no names
 }
@@ -105,7 +105,7 @@ func (t *table) row(b *strings.Builder, s style, width []int, cells []string, ba
 			case text == missing:
 				text = s.dim(text)
 			}
-			if t.left != nil && t.left[i] {
+			if t.leftAligned != nil && t.leftAligned[i] {
 				text += pad
 			} else {
 				text = pad + text

@@ -12,8 +12,8 @@ import (
 // expendable lists the columns of a metric table that a narrow terminal drops, in this order.
 var expendable = []string{"std", "min", "p90", "max", "p99", "p50"}
 
-// leastName is the smallest width to which names are cut; a narrower terminal wraps the lines itself.
-const leastName = 10
+// minNameWidth is the smallest width to which names are cut; a narrower terminal wraps the lines itself.
+const minNameWidth = 10
 
 // gap is the space between two columns of a table without frames.
 const gap = 2
@@ -30,9 +30,9 @@ func (t *table) fit(room int) {
 	if over <= 0 {
 		return
 	}
-	names := max(leastName, t.widths()[0]-over)
+	names := max(minNameWidth, t.widths()[0]-over)
 	for _, r := range t.rows {
-		r[0] = cut(strings.ReplaceAll(r[0], "\n", " "), names)
+		r[0] = truncateLine(strings.ReplaceAll(r[0], "\n", " "), names)
 	}
 }
 
@@ -82,7 +82,7 @@ func (t *table) openRow(b *strings.Builder, s style, width []int, cells []string
 			if i > 0 {
 				line += strings.Repeat(" ", gap)
 			}
-			if i == 0 && !t.nameless || t.left != nil && t.left[i] {
+			if i == 0 && !t.nameless || t.leftAligned != nil && t.leftAligned[i] {
 				line += text + pad
 			} else {
 				line += pad + text
@@ -109,8 +109,8 @@ func (t *table) drop(i int) {
 		return
 	}
 	t.head = slices.Delete(t.head, i, i+1)
-	if i < len(t.left) {
-		t.left = slices.Delete(t.left, i, i+1)
+	if i < len(t.leftAligned) {
+		t.leftAligned = slices.Delete(t.leftAligned, i, i+1)
 	}
 	for k, r := range t.rows {
 		t.rows[k] = slices.Delete(r, i, i+1)
@@ -145,8 +145,8 @@ func visible(s string) int {
 	}
 }
 
-// cut shortens a line to width columns; the last one is an ellipsis if something was removed.
-func cut(line string, width int) string {
+// truncateLine shortens a line to width columns; the last one is an ellipsis if something was removed.
+func truncateLine(line string, width int) string {
 	if columnsOf(line) <= width {
 		return line
 	}

@@ -18,7 +18,7 @@ func (d *drawing) verdict() {
 	}
 	if d.fits {
 		d.rule("Verdict")
-		d.judged(v)
+		d.verdictText(v)
 		d.evidence(v)
 		return
 	}
@@ -33,8 +33,8 @@ const (
 	markBad, paintBad   = "✘", "31"
 )
 
-// judged writes the verdict on a terminal, and what else affects the numbers: a stalled server, errors.
-func (d *drawing) judged(v *metric.Validity) {
+// verdictText writes the verdict on a terminal, and what else affects the numbers: a stalled server, errors.
+func (d *drawing) verdictText(v *metric.Validity) {
 	line := func(mark, paint, text string) {
 		d.print("%s %s\n", d.style.paint(paint, mark), strings.ReplaceAll(terminal.Hang(text, d.room()-2, 0), "\n", "\n  "))
 	}

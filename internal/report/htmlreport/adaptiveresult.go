@@ -6,12 +6,12 @@ import (
 	"aiperf/internal/report/runfiles"
 )
 
-// mostWindows is the largest number of rows of a search.
-const mostWindows = 1000
+// maxWindows is the largest number of rows of a search.
+const maxWindows = 1000
 
-// sought adds the windows of each phase whose load searched for its limit; the results are next to the verdict.
-func (b *builder) sought(run *runfiles.Run) error {
-	list, err := run.Sought()
+// adaptiveWindows adds the windows of each phase whose load searched for its limit; the results are next to the verdict.
+func (b *builder) adaptiveWindows(run *runfiles.Run) error {
+	list, err := run.Adaptive()
 	if err != nil || len(list) == 0 {
 		return err
 	}
@@ -32,10 +32,10 @@ func (b *builder) sought(run *runfiles.Run) error {
 func windows(name string, s *metric.AdaptiveResult) *table {
 	t := &table{Caption: name, Class: "numbers sweep", Head: []string{"Load", "Until, s", "Requests", "Errors"}}
 	t.Head = append(append(t.Head, s.Levels...), "Service level", "Then")
-	if n := len(s.Windows); n > mostWindows {
-		t.Caption += ", the first " + terminal.Plural(mostWindows, "window") + " of " + count(n)
+	if n := len(s.Windows); n > maxWindows {
+		t.Caption += ", the first " + terminal.Plural(maxWindows, "window") + " of " + count(n)
 	}
-	for i := range s.Windows[:min(len(s.Windows), mostWindows)] {
+	for i := range s.Windows[:min(len(s.Windows), maxWindows)] {
 		w := &s.Windows[i]
 		row := []cellText{{Text: s.Load(w.Load)}, {Text: figure(w.End.Seconds())}, {Text: count(int(w.Requests))}, {Text: count(int(w.Errors))}}
 		for _, v := range w.Values {

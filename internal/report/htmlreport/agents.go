@@ -45,7 +45,7 @@ func Agents(m *agentic.Made, version string) ([]byte, error) {
 	f, q := agentic.FiguresOf(m.Config, m.Sessions), agentic.Judge(m.Config, m.Sessions)
 	b.agentCards(f)
 	b.Sections = append(b.Sections, section{
-		ID: "targets", Title: "Targets and results", Tables: []*table{held(m, q), ends(q)},
+		ID: "targets", Title: "Targets and results", Tables: []*table{configTable(m, q), ends(q)},
 		Own: otherPages([2]string{AgentsCacheFile, "Layers of the prompts"}, [2]string{AgentsSimulationFile, "Simulate a cache"}),
 	})
 	for _, part := range []struct {
@@ -146,8 +146,8 @@ func spreads(f *agentic.Figures) *table {
 	return t
 }
 
-// held compares the generated values with the requested distributions.
-func held(m *agentic.Made, q *agentic.Quality) *table {
+// configTable compares the generated values with the requested distributions.
+func configTable(m *agentic.Made, q *agentic.Quality) *table {
 	t := &table{Caption: "Means and medians", Class: "numbers", Head: []string{"Figure", "mean asked", "mean", "off by", "median asked", "median", "off by"}}
 	for _, one := range []struct {
 		name, unit string
@@ -189,8 +189,8 @@ func ends(q *agentic.Quality) *table {
 	return t
 }
 
-// mostBins is the largest number of bars of a histogram.
-const mostBins = 60
+// maxBins is the largest number of bars of a histogram.
+const maxBins = 60
 
 // histogram counts values in bins. A few distinct integers get one bin each. Values that span a factor of more than 20 get bins of equal ratios on a
 // logarithmic axis. Others get bins of equal width. Fewer than two values, or equal ones, give no histogram.
@@ -204,9 +204,9 @@ func histogram(name, title, unit string, v []float64) *chart.Chart {
 	}
 	c := &chart.Chart{Name: name, Title: title, X: chart.Axis{Title: unit}, Y: chart.Axis{Title: "count", FromZero: true}}
 	to, from := func(x float64) float64 { return x }, func(x float64) float64 { return x }
-	n, last := min(mostBins, max(8, int(4*math.Cbrt(float64(len(v)))))), high
+	n, last := min(maxBins, max(8, int(4*math.Cbrt(float64(len(v)))))), high
 	switch fraction := func(x float64) bool { return x != math.Trunc(x) }; {
-	case high-low < mostBins && !slices.ContainsFunc(v, fraction):
+	case high-low < maxBins && !slices.ContainsFunc(v, fraction):
 		n, last = int(high-low)+1, high+1
 	case low > 0 && high/low > 20:
 		c.X.Scale, c.X.Title = chart.Log, unit+" (log)"

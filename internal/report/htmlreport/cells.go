@@ -115,8 +115,8 @@ func newGrid(cells []cell) *grid {
 	return g
 }
 
-// of returns a figure of a cell.
-func (g *grid) of(i int, tag, stat string) estimate {
+// estimate returns a figure of a cell.
+func (g *grid) estimate(i int, tag, stat string) estimate {
 	for k, col := range g.cols {
 		if col.tag == tag && col.stat == stat {
 			return g.v[i][k]
@@ -127,7 +127,7 @@ func (g *grid) of(i int, tag, stat string) estimate {
 
 // both returns the two figures of the trade-off: the total output of the server, and the speed for each user.
 func (g *grid) both(i int) (total, user estimate) {
-	return g.of(i, "output_token_throughput", "avg"), g.of(i, "output_token_throughput_per_user", "p50")
+	return g.estimate(i, "output_token_throughput", "avg"), g.estimate(i, "output_token_throughput_per_user", "p50")
 }
 
 // front reports whether no other cell is better in both figures.
@@ -165,7 +165,7 @@ func (g *grid) findings() (list []string) {
 		list = append(list, fmt.Sprintf("From %s to %s the output changes from %s to %s %s, and the speed per user from %s to %s.", g.cells[a].name, g.cells[b].name, figure(t.v), figure(t2.v), "tokens/s", figure(u.v), figure(u2.v)))
 		list = append(list, g.knee(has)...)
 	}
-	if fewest < fewestP99 {
+	if fewest < minForP99 {
 		hold := count(int(fewest))
 		if most > fewest {
 			hold += " to " + count(int(most))
@@ -174,7 +174,7 @@ func (g *grid) findings() (list []string) {
 		if slices.ContainsFunc(g.cells, func(c cell) bool { return len(c.runs) > 1 }) {
 			amount = "more"
 		}
-		list = append(list, fmt.Sprintf("Runs of a cell have %s requests. Differences of a few percent need longer runs, or %s of each (%s).", hold, amount, spelled("multi_run.num_runs")))
+		list = append(list, fmt.Sprintf("Runs of a cell have %s requests. Differences of a few percent need longer runs, or %s of each (%s).", hold, amount, spellSetting("multi_run.num_runs")))
 	}
 	return list
 }
@@ -239,7 +239,7 @@ func (g *grid) table(dir, file string) *table {
 		}
 		row := []cellText{{Text: c.name, Link: link(dir, c.runs[0], file), Below: about}}
 		for k := range g.cols {
-			value, below := g.worded(i, k)
+			value, below := g.estimateText(i, k)
 			row = append(row, cellText{Text: value, Below: below, Strong: i == g.best[k]})
 		}
 		failed, _ := c.estimate("request_error_rate", "avg")
@@ -255,8 +255,8 @@ func (g *grid) table(dir, file string) *table {
 // link returns the link from the page of the series to that of a run.
 func link(dir string, r *runfiles.Run, file string) string { return relative(dir, r) + "/" + file }
 
-// worded formats a figure with its interval, and its distance from the best.
-func (g *grid) worded(i, k int) (value, below string) {
+// estimateText formats a figure with its interval, and its distance from the best.
+func (g *grid) estimateText(i, k int) (value, below string) {
 	e, best := g.v[i][k], g.v[g.best[k]][k]
 	if !e.ok {
 		return "–", ""
@@ -293,7 +293,7 @@ func (c *cell) estimate(tag, stat string) (e estimate, unit string) {
 			continue
 		}
 		n, counted := s.Stat(tag, "count")
-		if one, ok := s.Stat(tag, stat); ok && !(stat == "p99" && counted && n < fewestP99) {
+		if one, ok := s.Stat(tag, stat); ok && !(stat == "p99" && counted && n < minForP99) {
 			v, unit = append(v, one), s.Figures[tag].Unit
 		}
 	}
@@ -308,13 +308,13 @@ func (c *cell) estimate(tag, stat string) (e estimate, unit string) {
 	return e, unit
 }
 
-// mostWaits is the largest number of settings in one chart of waits.
-const mostWaits = 10
+// maxWaits is the largest number of settings in one chart of waits.
+const maxWaits = 10
 
 // waits draws the share of requests that had their first token within a time, one line per cell; nil if answers were not streamed.
 func waits(cells []cell) *chart.Chart {
 	c := &chart.Chart{Name: "waits", Title: "Time to first token", X: chart.Axis{Title: "ms (log)", Scale: chart.Log}, Y: chart.Axis{Title: "share of the requests", FromZero: true, Max: 1, Fixed: true}}
-	step := (len(cells) + mostWaits - 1) / mostWaits
+	step := (len(cells) + maxWaits - 1) / maxWaits
 	for i := 0; i < len(cells); i += step {
 		var v []float64
 		for _, r := range cells[i].runs {

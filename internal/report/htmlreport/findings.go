@@ -173,7 +173,7 @@ func (b *builder) schedule(sum *runfiles.Summary, q *runfiles.Requests, chosen [
 	if t := againstSchedule(sum); t != nil {
 		one.Tables = append(one.Tables, t)
 	}
-	if t := kept(sum); t != nil {
+	if t := scheduleTable(sum); t != nil {
 		one.Tables = append(one.Tables, t)
 	}
 	b.Sections = append(b.Sections, one)
@@ -210,16 +210,16 @@ func statText(f *runfiles.Figures, stat string) string {
 	switch {
 	case !ok:
 		return "–"
-	case stat == "p99" && n > 0 && n < fewestP99:
-		return fmt.Sprintf("needs %d", fewestP99)
-	case stat == "p90" && n > 0 && n < fewestP90:
-		return fmt.Sprintf("needs %d", fewestP90)
+	case stat == "p99" && n > 0 && n < minForP99:
+		return fmt.Sprintf("needs %d", minForP99)
+	case stat == "p90" && n > 0 && n < minForP90:
+		return fmt.Sprintf("needs %d", minForP90)
 	}
 	return figure(v)
 }
 
-// kept returns the table of the verdict's facts about the schedule.
-func kept(sum *runfiles.Summary) *table {
+// scheduleTable returns the table of the verdict's facts about the schedule.
+func scheduleTable(sum *runfiles.Summary) *table {
 	facts := sum.Verdict().Facts
 	t := &table{Caption: "Basis of the verdict", Head: []string{"Fact", "Value"}}
 	for _, row := range []struct{ key, name, unit string }{

@@ -15,8 +15,8 @@ import (
 
 // Smallest number of values for a percentile of a slice, and of the run.
 const (
-	fewestP90 = 10
-	fewestP99 = 100
+	minForP90 = 10
+	minForP99 = 100
 )
 
 // Names of colours of the page, which defines values for its light and its dark theme.
@@ -34,8 +34,8 @@ const (
 	hueSlow    = "var:slow"
 )
 
-// spelled spells a setting as on the command line.
-var spelled = config.FlagOf
+// spellSetting spells a setting as on the command line.
+var spellSetting = config.FlagOf
 
 // clock divides the time of a run into slices of a round length.
 type clock struct {
@@ -126,7 +126,7 @@ func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.
 	for k := range in {
 		slices.Sort(in[k])
 		p50[k], p90[k] = stats.Percentile(in[k], 50), math.NaN()
-		if len(in[k]) >= fewestP90 {
+		if len(in[k]) >= minForP90 {
 			p90[k] = stats.Percentile(in[k], 90)
 		}
 	}
@@ -292,7 +292,7 @@ func shape(q *runfiles.Requests, s *runfiles.Summary, tag, name string) *chart.C
 	for _, p := range []struct {
 		stat, hue, dash string
 		fewest          int
-	}{{"p50", hueP50, "", 1}, {"p90", hueP90, "dash", fewestP90}, {"p99", hueP99, "dot", fewestP99}} {
+	}{{"p50", hueP50, "", 1}, {"p90", hueP90, "dash", minForP90}, {"p99", hueP99, "dot", minForP99}} {
 		if at, ok := s.Stat(tag, p.stat); ok && len(have) >= p.fewest && at > 0 {
 			ch.Traces = append(ch.Traces, chart.Trace{Name: p.stat + " " + figure(at) + " " + unit, Kind: chart.Scatter, Mode: chart.Lines, X: []float64{at, at}, Y: []float64{0, top * 1.05}, Style: chart.Style{Color: p.hue, Width: 2, Dash: p.dash}})
 		}
@@ -330,7 +330,7 @@ func positions(q *runfiles.Requests) *chart.Chart {
 		}
 		slices.Sort(v)
 		last := math.NaN()
-		if len(v) >= fewestP99 {
+		if len(v) >= minForP99 {
 			last = stats.Percentile(v, 99)
 		}
 		x = append(x, float64(k)+float64(min(w, longest-k)-1)/2+2)

@@ -329,7 +329,7 @@ func TestSweepPage(t *testing.T) {
 	}
 	g := &grid{v: [][]estimate{{{10, 1, true}}, {{12, 1.5, true}}, {{9, 1, true}}}, best: []int{1}}
 	for i, want := range []string{"10.0 ± 1.00 not distinguishable", "12.0 ± 1.50 best", "9.00 ± 1.00 -25 %"} {
-		if value, below := g.worded(i, 0); value+" "+below != want {
+		if value, below := g.estimateText(i, 0); value+" "+below != want {
 			t.Errorf("%s %s, want %s", value, below, want)
 		}
 	}

@@ -32,7 +32,7 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 	b.cards(sum)
 	b.Settings, b.Metrics = settings(sum), metricRows(sum)
 	b.phases(run, sum)
-	if err := b.sought(run); err != nil {
+	if err := b.adaptiveWindows(run); err != nil {
 		return nil, err
 	}
 	b.Foot = "Made by aiperf " + version + " from the files of the run"
@@ -52,7 +52,7 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 
 // requests adds the sections that need the records.
 func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles.Requests) error {
-	chosen := sample(q, mostRows)
+	chosen := sample(q, maxRows)
 	if len(chosen) == 0 {
 		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "No request of the measured phase has finished."})
 		b.errors(sum, nil, nil)
@@ -204,11 +204,11 @@ func (b *builder) cards(s *runfiles.Summary) {
 			return
 		}
 		n := f.Stats["count"]
-		c := card{Name: name, Value: stated(s, tag, "p50"), Unit: f.Unit, Of: "p50 of " + count(int(n)) + together}
+		c := card{Name: name, Value: statisticText(s, tag, "p50"), Unit: f.Unit, Of: "p50 of " + count(int(n)) + together}
 		more := []struct {
 			name, stat string
 			fewest     float64
-		}{{"p90", "p90", fewestP90}, {"p99", "p99", fewestP99}, {"max", "max", 0}}
+		}{{"p90", "p90", minForP90}, {"p99", "p99", minForP99}, {"max", "max", 0}}
 		if rate { // for a rate, the low percentile is the bad one
 			more[0].name, more[0].stat = "slowest 10 %", "p10"
 			more[1].name, more[1].stat = "slowest 1 %", "p1"
@@ -219,7 +219,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 			if _, ok := f.Stats[one.stat]; ok && n > 0 && n < one.fewest {
 				text = fmt.Sprintf("needs %.0f", one.fewest)
 			} else if ok {
-				text = stated(s, tag, one.stat)
+				text = statisticText(s, tag, one.stat)
 			}
 			c.More = append(c.More, [2]string{one.name, text})
 		}
@@ -235,7 +235,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 			b.Cards = append(b.Cards, card{Name: name, None: "not measured in this run"})
 			return
 		}
-		c := card{Name: name, Value: stated(s, tag, "avg"), Unit: f.Unit, Of: of}
+		c := card{Name: name, Value: statisticText(s, tag, "avg"), Unit: f.Unit, Of: of}
 		for _, one := range more {
 			if v, ok := s.Stat(one[1], "avg"); ok {
 				text := figure(v)
@@ -286,8 +286,8 @@ func limitsText(r metric.Range) string {
 	return "between " + terminal.Exact(r.Low) + " and " + terminal.Exact(r.High)
 }
 
-// stated formats a statistic of the summary for a card, with a mark if it is approximate.
-func stated(s *runfiles.Summary, tag, stat string) string {
+// statisticText formats a statistic of the summary for a card, with a mark if it is approximate.
+func statisticText(s *runfiles.Summary, tag, stat string) string {
 	v, _ := s.Stat(tag, stat)
 	if _, ok := s.Approximate(tag, stat); ok {
 		return metric.ApproximateMark + figure(v)
@@ -297,11 +297,11 @@ func stated(s *runfiles.Summary, tag, stat string) string {
 
 // settings returns the settings of the run, by key.
 func settings(s *runfiles.Summary) [][2]string {
-	return shown(s.Flat())
+	return sortedSettings(s.Flat())
 }
 
-// shown returns settings sorted by key.
-func shown(flat map[string]string) [][2]string {
+// sortedSettings returns settings sorted by key.
+func sortedSettings(flat map[string]string) [][2]string {
 	var keys []string
 	for key := range flat {
 		keys = append(keys, key)

@@ -8,8 +8,8 @@ import (
 	"aiperf/internal/report/runfiles"
 )
 
-// mostRows is the largest number of single requests in a page. Figures, lines and shapes always cover all requests.
-const mostRows = 20000
+// maxRows is the largest number of single requests in a page. Figures, lines and shapes always cover all requests.
+const maxRows = 20000
 
 // sample selects the requests that a page contains. If there are more than most, it takes failures up to a quarter of the room, the slowest by three
 // measures, and every k-th of the others by start.

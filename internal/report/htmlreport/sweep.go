@@ -55,7 +55,7 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 			continue // a figure that the runs do not have
 		}
 		for i := range c.Traces {
-			c.Traces[i].Color = []string{hueP50, hueP90, hueP99, hueDecode, hueFail}[i/(1+b2i(one.kind == "pareto"))%5]
+			c.Traces[i].Color = []string{hueP50, hueP90, hueP99, hueDecode, hueFail}[i/(1+boolInt(one.kind == "pareto"))%5]
 		}
 		if err := b.chart(one.to, c, false, one.kind == "pareto"); err != nil {
 			return nil, err
@@ -130,10 +130,10 @@ func (b *builder) shared(runs []*runfiles.Run) {
 			}
 		}
 	}
-	b.Settings = shown(same)
+	b.Settings = sortedSettings(same)
 }
 
-func b2i(b bool) int {
+func boolInt(b bool) int {
 	if b {
 		return 1
 	}

@@ -57,7 +57,7 @@ func (c *clock) telemetry(run *runfiles.Run) (list []*chart.Chart, missing []str
 		})
 	}
 	if list == nil {
-		missing = append(missing, "No GPU metrics were collected; "+spelled("gpu_telemetry.urls")+" with the URL of an exporter adds their lanes.")
+		missing = append(missing, "No GPU metrics were collected; "+spellSetting("gpu_telemetry.urls")+" with the URL of an exporter adds their lanes.")
 	}
 	before := len(list)
 	for i := range serverLanes {
@@ -75,7 +75,7 @@ func (c *clock) telemetry(run *runfiles.Run) (list []*chart.Chart, missing []str
 		})
 	}
 	if len(list) == before {
-		missing = append(missing, "No server metrics for these lanes were found (requests running and waiting, KV cache); "+spelled("server_metrics.urls")+" gives the address of its metrics.")
+		missing = append(missing, "No server metrics for these lanes were found (requests running and waiting, KV cache); "+spellSetting("server_metrics.urls")+" gives the address of its metrics.")
 	}
 	return list, missing
 }

@@ -158,7 +158,7 @@ func TestUncertainty(t *testing.T) {
 
 // TestRolled: percentiles of a window that grows, less what is absent.
 func TestRolled(t *testing.T) {
-	got := rolled([]float64{4, 2, math.NaN(), 8, 6}, 3, 50)
+	got := rollingPercentile([]float64{4, 2, math.NaN(), 8, 6}, 3, 50)
 	for i, want := range []float64{4, 3, 3, 5, 7} {
 		if got[i] != want {
 			t.Errorf("%v", got)

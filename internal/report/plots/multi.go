@@ -34,8 +34,8 @@ var multiTypes map[string]func(*Multi, *Preset, *chart.Chart, []group)
 func init() {
 	multiTypes = map[string]func(*Multi, *Preset, *chart.Chart, []group){
 		"pareto":                         (*Multi).pareto,
-		"scatter_line":                   (*Multi).joined,
-		"scatter":                        (*Multi).apart,
+		"scatter_line":                   (*Multi).linesOfGroups,
+		"scatter":                        (*Multi).pointsOnly,
 		"bar":                            (*Multi).bars,
 		"latency_throughput_uncertainty": (*Multi).uncertainty,
 	}
@@ -319,15 +319,15 @@ func (g *group) trace(points []point, mode string) chart.Trace {
 	return t
 }
 
-// joined draws a line through the points of each group.
-func (m *Multi) joined(_ *Preset, c *chart.Chart, groups []group) {
+// linesOfGroups draws a line through the points of each group.
+func (m *Multi) linesOfGroups(_ *Preset, c *chart.Chart, groups []group) {
 	for i := range groups {
 		c.Traces = append(c.Traces, groups[i].trace(groups[i].points, chart.LinesMarkers))
 	}
 }
 
-// apart draws only the points.
-func (m *Multi) apart(_ *Preset, c *chart.Chart, groups []group) {
+// pointsOnly draws only the points.
+func (m *Multi) pointsOnly(_ *Preset, c *chart.Chart, groups []group) {
 	for i := range groups {
 		c.Traces = append(c.Traces, groups[i].trace(groups[i].points, chart.Markers))
 	}

@@ -278,7 +278,7 @@ func (s *Single) rolling(p *Preset) (*chart.Chart, error) {
 		dash  string
 	}{{"P50", 50, ""}, {"P95", 95, "dash"}, {"P99", 99, "dot"}} {
 		c.Traces = append(c.Traces, chart.Trace{
-			Name: one.name, Kind: chart.Scatter, Mode: chart.Lines, X: l.x, Y: rolled(l.y, min(10, len(l.y)), one.level),
+			Name: one.name, Kind: chart.Scatter, Mode: chart.Lines, X: l.x, Y: rollingPercentile(l.y, min(10, len(l.y)), one.level),
 			Style: chart.Style{Color: s.Theme.Color(i), Width: 2.5, Dash: one.dash},
 		})
 	}
@@ -319,8 +319,8 @@ func (l *line) sort() {
 	}
 }
 
-// rolled returns, for each value, a percentile of the window that ends with it, ignoring missing values.
-func rolled(v []float64, window int, level float64) []float64 {
+// rollingPercentile returns, for each value, a percentile of the window that ends with it, ignoring missing values.
+func rollingPercentile(v []float64, window int, level float64) []float64 {
 	out := make([]float64, len(v))
 	var have []float64
 	for i := range v {

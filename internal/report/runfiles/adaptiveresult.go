@@ -14,11 +14,11 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// soughtFile lists the adaptive phases and their files.
-const soughtFile = "adaptive_scale_manifest.json"
+// adaptiveFile lists the adaptive phases and their files.
+const adaptiveFile = "adaptive_scale_manifest.json"
 
-// Sought returns the results of the adaptive phases in their order; nil = there are none.
-func (r *Run) Sought() (list []metric.AdaptiveResult, err error) {
+// Adaptive returns the results of the adaptive phases in their order; nil = there are none.
+func (r *Run) Adaptive() (list []metric.AdaptiveResult, err error) {
 	var manifest struct {
 		Phases []struct {
 			Name    string `json:"phase_name"`
@@ -26,7 +26,7 @@ func (r *Run) Sought() (list []metric.AdaptiveResult, err error) {
 			Summary string `json:"summary_path"`
 		} `json:"adaptive_phases"`
 	}
-	if err := r.document(soughtFile, &manifest); errors.Is(err, fs.ErrNotExist) {
+	if err := r.document(adaptiveFile, &manifest); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -36,10 +36,10 @@ func (r *Run) Sought() (list []metric.AdaptiveResult, err error) {
 			continue // not written by a run of ours
 		}
 		one := metric.AdaptiveResult{Phase: p.Name, LastGood: math.NaN(), FirstBad: math.NaN()}
-		if err := r.soughtSummary(p.Summary, &one); err != nil {
+		if err := r.adaptiveSummary(p.Summary, &one); err != nil {
 			return nil, err
 		}
-		if err := r.soughtWindows(p.Events, &one); err != nil {
+		if err := r.adaptiveWindows(p.Events, &one); err != nil {
 			return nil, err
 		}
 		list = append(list, one)
@@ -47,8 +47,8 @@ func (r *Run) Sought() (list []metric.AdaptiveResult, err error) {
 	return list, nil
 }
 
-// soughtSummary reads the result; a run that was killed has none.
-func (r *Run) soughtSummary(name string, s *metric.AdaptiveResult) error {
+// adaptiveSummary reads the result; a run that was killed has none.
+func (r *Run) adaptiveSummary(name string, s *metric.AdaptiveResult) error {
 	var sum struct {
 		Why   string   `json:"completed_reason"`
 		Kept  *float64 `json:"last_passing_value"`
@@ -81,8 +81,8 @@ func level(key string) string {
 	return strings.ReplaceAll(parts[0], "_", " ") + " " + parts[1] + " " + levelWords[parts[2]] + " " + parts[3]
 }
 
-// soughtWindows reads the windows, and the load after each.
-func (r *Run) soughtWindows(name string, s *metric.AdaptiveResult) error {
+// adaptiveWindows reads the windows, and the load after each.
+func (r *Run) adaptiveWindows(name string, s *metric.AdaptiveResult) error {
 	var (
 		begun int64
 		keys  []string // of the conditions, in order of appearance

@@ -161,7 +161,7 @@ func TestScrapes(t *testing.T) {
 	if n, h, g := by["n"], by["h"], by["g"]; len(n.Value) != 1 || n.Value[0] != 10 || n.Unit != "tokens" || len(h.Value) != 1 || h.Value[0] != 2 || h.Key() != "u l=v" || len(g.Value) != 3 {
 		t.Errorf("%+v", by)
 	}
-	if v, ok := quantile(apart(map[string]float64{"1": 2, "3": 6, "+Inf": 8}), 0.5); !ok || v != 2 {
+	if v, ok := quantile(separateBuckets(map[string]float64{"1": 2, "3": 6, "+Inf": 8}), 0.5); !ok || v != 2 {
 		t.Error(v)
 	}
 }

@@ -111,7 +111,7 @@ func (r *Run) serverDocument() ([]Series, error) {
 	for _, name := range slices.Sorted(maps.Keys(doc.Metrics)) {
 		m := doc.Metrics[name]
 		for _, in := range m.Series {
-			s := Series{Metric: name, Type: m.Type, Unit: m.Unit, URL: in.URL, Labels: in.Labels, Stats: map[string]float64{}, Buckets: apart(in.Buckets)}
+			s := Series{Metric: name, Type: m.Type, Unit: m.Unit, URL: in.URL, Labels: in.Labels, Stats: map[string]float64{}, Buckets: separateBuckets(in.Buckets)}
 			for key, text := range in.Stats {
 				var v float64
 				if json.Unmarshal(text, &v) == nil {
@@ -142,7 +142,7 @@ func (s *Series) addSlice(one slice) {
 		s.Low, s.High = append(s.Low, *one.Min), append(s.High, *one.Max)
 	case s.Type == histogram:
 		within := func(level float64) float64 {
-			if v, ok := quantile(apart(one.Buckets), level); ok {
+			if v, ok := quantile(separateBuckets(one.Buckets), level); ok {
 				return v
 			}
 			return *value
@@ -160,8 +160,8 @@ func edge(text string) float64 {
 	return v
 }
 
-// apart converts cumulative buckets to separate ones, sorted by their edges.
-func apart(cumulative map[string]float64) []Bucket {
+// separateBuckets converts cumulative buckets to separate ones, sorted by their edges.
+func separateBuckets(cumulative map[string]float64) []Bucket {
 	list := make([]Bucket, 0, len(cumulative))
 	for e, n := range cumulative {
 		list = append(list, Bucket{e, n})

@@ -189,7 +189,7 @@ func (d *Distribution) Draw(cells, rows int) Rows {
 		more.Put(Faint, "+"+Round(float64(beyond))+" up to ").Put(Plain, terminal.Figure(d.Max)).Put(Faint, " →")
 	}
 	out := Rows{Ends(title, more, cells)}
-	for _, line := range Columns(heights, most(heights), rows) {
+	for _, line := range Columns(heights, maximum(heights), rows) {
 		out = append(out, Text(Picture, line))
 	}
 	axis := []rune(strings.Repeat("─", cells))
@@ -205,7 +205,7 @@ func (d *Distribution) Draw(cells, rows int) Rows {
 	return append(out, Text(Faint, string(axis)), Text(Faint, Labels(cells, places, texts)))
 }
 
-func most(values []float64) float64 {
+func maximum(values []float64) float64 {
 	m := 0.0
 	for _, v := range values {
 		m = max(m, v)

@@ -140,8 +140,8 @@ func (rows Rows) String(p *Paint) string {
 	return b.String()
 }
 
-// Beside joins two blocks of rows side by side; the right one starts at a column.
-func Beside(left, right Rows, column int) Rows {
+// SideBySide joins two blocks of rows side by side; the right one starts at a column.
+func SideBySide(left, right Rows, column int) Rows {
 	out := make(Rows, max(len(left), len(right)))
 	for i := range out {
 		if i < len(left) {

@@ -26,8 +26,8 @@ type PlainReporter struct {
 	stalls reportedStalls
 }
 
-// Tell reports what is new in a state.
-func (t *PlainReporter) Tell(s *liveview.State, now time.Time) {
+// Report reports what is new in a state.
+func (t *PlainReporter) Report(s *liveview.State, now time.Time) {
 	if s.Stage == liveview.Starting {
 		t.last = now
 		return
@@ -61,7 +61,7 @@ func (t *PlainReporter) begun(s *liveview.State) {
 		}
 		if one := &s.Steps[i]; i > 0 && one.State == liveview.Runs && t.steps[i] == liveview.Waits { // the first step is the start, which reports itself
 			if t.steps[i] = liveview.Runs; t.Steps {
-				t.Say(liveview.Spoken(one.Name) + ": " + one.Text)
+				t.Say(liveview.StageInSentence(one.Name) + ": " + one.Text)
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func (t *PlainReporter) ended(s *liveview.State) {
 	for i := range min(len(s.Steps), len(t.steps)) {
 		if one := &s.Steps[i]; i > 0 && one.State == liveview.Done && t.steps[i] != liveview.Done {
 			if t.steps[i] = liveview.Done; t.Steps {
-				t.Say(fmt.Sprintf("%s complete: %s, %.1f s", liveview.Spoken(one.Name), one.Text, one.Took.Seconds()))
+				t.Say(fmt.Sprintf("%s complete: %s, %.1f s", liveview.StageInSentence(one.Name), one.Text, one.Took.Seconds()))
 			}
 		}
 	}

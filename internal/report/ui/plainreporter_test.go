@@ -15,7 +15,7 @@ func told(t *PlainReporter, states []liveview.State) (said []string) {
 	now := time.Unix(1000, 0)
 	for i := range states {
 		now = now.Add(250 * time.Millisecond)
-		t.Tell(&states[i], now)
+		t.Report(&states[i], now)
 	}
 	return said
 }

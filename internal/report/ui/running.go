@@ -22,7 +22,7 @@ type Running struct {
 	ok, bad int64
 	cut     int64
 	tokens  float64
-	moved   [2]int64 // bytes read and written for successful requests; negative = unknown
+	bytes   [2]int64 // bytes read and written for successful requests; negative = unknown
 	tracked []*trackedMetric
 	by      [latencies]*trackedMetric
 	seconds []second
@@ -63,16 +63,16 @@ const sampleSize = 256
 
 // sample is a uniform random sample of many values.
 type sample struct {
-	seen   int64
+	count  int64
 	values []float32
 }
 
 func (s *sample) add(v float64) {
-	if s.seen++; len(s.values) < sampleSize {
+	if s.count++; len(s.values) < sampleSize {
 		s.values = append(s.values, float32(v))
 		return
 	}
-	if at := rand.Int64N(s.seen); at < sampleSize {
+	if at := rand.Int64N(s.count); at < sampleSize {
 		s.values[at] = float32(v)
 	}
 }
@@ -88,8 +88,8 @@ type kind struct {
 	last int64
 }
 
-// mostKinds limits the number of kinds of errors: servers put ids and times into their messages.
-const mostKinds = 50
+// maxKinds limits the number of kinds of errors: servers put ids and times into their messages.
+const maxKinds = 50
 
 // liveTags lists the metrics of the table, in its groups.
 var liveTags = []struct {
@@ -110,7 +110,7 @@ func NewRunning() *Running {
 
 // reset starts a new phase.
 func (r *Running) reset(phase int) {
-	*r = Running{phase: phase, moved: [2]int64{-1, -1}, byKey: map[errorKey]*kind{}, mu: sync.Mutex{}}
+	*r = Running{phase: phase, bytes: [2]int64{-1, -1}, byKey: map[errorKey]*kind{}, mu: sync.Mutex{}}
 	for _, g := range liveTags {
 		for _, tag := range g.tags {
 			m, ok := metric.Lookup(tag)
@@ -141,7 +141,7 @@ func (r *Running) Add(row *metric.Row) {
 	}
 	for i, tag := range movedTags {
 		if v, ok := row.Value(tag); ok {
-			r.moved[i] = max(r.moved[i], 0) + int64(v)
+			r.bytes[i] = max(r.bytes[i], 0) + int64(v)
 		}
 	}
 	switch row.Class {
@@ -162,14 +162,14 @@ var movedTags = [2]string{"http_req_data_received", "http_req_data_sent"}
 func (r *Running) Bytes() (read, written int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.moved[0], r.moved[1]
+	return r.bytes[0], r.bytes[1]
 }
 
 // begin is reset for callers that hold the mutex.
 func (r *Running) begin(phase int) {
 	fresh := NewRunning()
 	r.phase, r.begun, r.lastEnd, r.ok, r.bad, r.cut, r.tokens = phase, 0, 0, 0, 0, 0, 0
-	r.tracked, r.by, r.moved, r.seconds, r.kinds, r.byKey, r.slowest = fresh.tracked, fresh.by, fresh.moved, nil, nil, fresh.byKey, metric.Slowest{}
+	r.tracked, r.by, r.bytes, r.seconds, r.kinds, r.byKey, r.slowest = fresh.tracked, fresh.by, fresh.bytes, nil, nil, fresh.byKey, metric.Slowest{}
 }
 
 func (r *Running) valid(row *metric.Row) {
@@ -201,7 +201,7 @@ func (r *Running) failed(row *metric.Row) {
 	e := row.Err
 	key := errorKey{e.Code, e.Type, e.Message}
 	k := r.byKey[key]
-	if k == nil && len(r.kinds) >= mostKinds {
+	if k == nil && len(r.kinds) >= maxKinds {
 		key.message = "(others)"
 		k = r.byKey[key]
 	}

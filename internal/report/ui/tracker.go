@@ -21,13 +21,13 @@ const trendSeconds = 60
 type Tracker struct {
 	running *Running
 
-	phase   int
-	looked  time.Time // when the slow part was updated
-	view    liveview.View
-	samples []sampled // of the last 10 s
-	flights []float64 // requests in flight, by second
-	silent  []bool    // seconds in which servers stalled
-	slow    slowState
+	phase       int
+	slowUpdated time.Time // when the slow part was updated
+	view        liveview.View
+	samples     []sampled // of the last 10 s
+	flights     []float64 // requests in flight, by second
+	silent      []bool    // seconds in which servers stalled
+	slow        slowState
 }
 
 // sampled is the load at one update.
@@ -82,10 +82,10 @@ func (t *Tracker) Fill(s *Snapshot, now time.Time, v liveview.View, state *livev
 			t.silent[i] = true
 		}
 	}
-	if now.Sub(t.looked) >= pace || t.looked.IsZero() || v.Panel != t.view.Panel || v.Width != t.view.Width || !s.Sending && s.InFlight == 0 {
-		t.looked, t.view = now, v
+	if now.Sub(t.slowUpdated) >= pace || t.slowUpdated.IsZero() || v.Panel != t.view.Panel || v.Width != t.view.Width || !s.Sending && s.InFlight == 0 {
+		t.slowUpdated, t.view = now, v
 		if mine {
-			t.look(s, v)
+			t.updateSlow(s, v)
 		} else {
 			t.slow = slowState{figures: noFigures()}
 		}
@@ -115,18 +115,18 @@ func (t *Tracker) counts(s *Snapshot, records int64, c *liveview.Counts) {
 		return
 	}
 	if share > 0 {
-		c.ETA = left(s.Elapsed, share)
+		c.ETA = remainingTime(s.Elapsed, share)
 	}
 	if c.RecordsShare = 0; s.Finished > 0 { // the share of the phase, minus requests that are not yet processed
 		c.RecordsShare = share * min(float64(records)/float64(s.Finished), 1)
 	}
 	if c.RecordsShare > 0 {
-		c.RecordsETA = left(s.Elapsed, c.RecordsShare)
+		c.RecordsETA = remainingTime(s.Elapsed, c.RecordsShare)
 	}
 }
 
-// left estimates the remaining time from the pace so far.
-func left(elapsed time.Duration, share float64) time.Duration {
+// remainingTime estimates the remaining time from the pace so far.
+func remainingTime(elapsed time.Duration, share float64) time.Duration {
 	return time.Duration(float64(elapsed) * (1 - share) / share)
 }
 
@@ -186,8 +186,8 @@ func (t *Tracker) rates(s *Snapshot, ok, bad int64, tokens float64, f *liveview.
 // longer extends a list to at least n seconds.
 func longer(list []bool, n int) []bool { return append(list, make([]bool, max(0, n-len(list)))...) }
 
-// look updates the slow part once a second. The caller holds the mutex of the running figures.
-func (t *Tracker) look(s *Snapshot, v liveview.View) {
+// updateSlow updates the slow part once a second. The caller holds the mutex of the running figures.
+func (t *Tracker) updateSlow(s *Snapshot, v liveview.View) {
 	r := t.running
 	now := s.Elapsed.Seconds()
 	late := 250 * time.Millisecond // time that a result needs from the end of a request to these figures

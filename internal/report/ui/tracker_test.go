@@ -217,12 +217,12 @@ func TestDrawnColumnsStay(t *testing.T) {
 // TestManyKinds: texts of servers do not fill the memory, and steer no terminal.
 func TestManyKinds(t *testing.T) {
 	m, r := newMade(t), NewRunning()
-	for i := range 3 * mostKinds {
+	for i := range 3 * maxKinds {
 		r.Add(m.row(0, 0, 10, itoa(i)+"\x1b[31m"))
 	}
 	var s liveview.State
 	NewTracker(r).Fill(&Snapshot{Finished: 150, Errors: 150, Elapsed: time.Second, Sending: true}, time.Now(), liveview.View{Width: 80}, &s)
-	if n := len(s.Errors); n != mostKinds+1 || s.Errors[n-1].Count != 2*mostKinds {
+	if n := len(s.Errors); n != maxKinds+1 || s.Errors[n-1].Count != 2*maxKinds {
 		t.Errorf("%d kinds, %+v", n, s.Errors[n-1])
 	}
 	for _, e := range s.Errors {

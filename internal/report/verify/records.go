@@ -82,8 +82,8 @@ func (s *summary) follow(tick func()) {
 		return
 	}
 	s.counts(path, measured)
-	s.distributions("", s.said, path, measured)
-	if all, ok := s.said["warmup_metrics"].(map[string]any); ok {
+	s.distributions("", s.values, path, measured)
+	if all, ok := s.values["warmup_metrics"].(map[string]any); ok {
 		s.distributions("warmup_metrics.", all, path, warm)
 	}
 	s.totals(path, measured)
@@ -247,7 +247,7 @@ func (s *summary) totals(path string, t *tally) {
 		switch said, there := s.value(pair[0]); {
 		case there && !closeTo(said, sum, 0):
 			s.wrong(pair[0], "is %v, but %s in %s adds up to %v", said, pair[1], path, sum)
-		case !there && sum > 0 && s.version != "" && s.said[pair[1]] != nil:
+		case !there && sum > 0 && s.version != "" && s.values[pair[1]] != nil:
 			s.wrong(pair[0], "is missing, but %s in %s adds up to %v", pair[1], path, sum)
 		}
 	}
@@ -292,7 +292,7 @@ func (s *summary) rate(tag string, of []string, duration float64) {
 // phase returns the time between the instants in the summary, in seconds.
 func (s *summary) phase() float64 {
 	at := func(key string) (time.Time, bool) {
-		text, _ := s.said[key].(string)
+		text, _ := s.values[key].(string)
 		t, err := time.Parse("2006-01-02T15:04:05.999999", text)
 		return t, err == nil
 	}
@@ -306,7 +306,7 @@ func (s *summary) phase() float64 {
 
 // groups compares the counts of every failure.
 func (s *summary) groups(path string, t *tally) {
-	list, ok := s.said["error_summary"].([]any)
+	list, ok := s.values["error_summary"].([]any)
 	if !ok {
 		return
 	}

@@ -19,7 +19,7 @@ const MaxDocument = 1 << 30
 // summary is a summary JSON that is being checked.
 type summary struct {
 	path    string
-	said    map[string]any
+	values  map[string]any
 	lines   map[string]int // line numbers of "key", "key.statistic" and "warmup_metrics.key.statistic"
 	version string         // of the schema; "" = written before versions existed
 	faults  []string
@@ -44,11 +44,11 @@ func Summary(path string, tick func()) (faults []string) {
 
 func parse(path string, text []byte) *summary {
 	s := &summary{path: path, lines: map[string]int{}}
-	if json.Unmarshal(text, &s.said) != nil || s.said == nil {
+	if json.Unmarshal(text, &s.values) != nil || s.values == nil {
 		return nil
 	}
 	members(text, 1, "", 3, s.lines)
-	s.version, _ = s.said["schema_version"].(string)
+	s.version, _ = s.values["schema_version"].(string)
 	return s
 }
 
@@ -111,14 +111,14 @@ func (s *summary) keys() {
 		{"was_cancelled", "true or false", "0", func(v any) bool { _, ok := v.(bool); return ok }},
 		{"error_summary", "a list", "0", func(v any) bool { _, ok := v.([]any); return ok }},
 	} {
-		switch v, there := s.said[k.key]; {
+		switch v, there := s.values[k.key]; {
 		case there && !k.is(v):
 			s.wrong(k.key, "must be %s, got %s", k.what, kindOf(v))
 		case !there && s.version != "" && s.version >= k.since:
 			s.wrong(k.key, "is missing; it must be %s", k.what)
 		}
 	}
-	groups, ok := s.said["error_summary"].([]any)
+	groups, ok := s.values["error_summary"].([]any)
 	failed := 0.0
 	for i, g := range groups {
 		one, _ := g.(map[string]any)
@@ -150,7 +150,7 @@ func kindOf(v any) string {
 
 // value returns the average, or the only value, of a metric.
 func (s *summary) value(tag string) (v float64, there bool) {
-	m, _ := s.said[tag].(map[string]any)
+	m, _ := s.values[tag].(map[string]any)
 	v, there = m["avg"].(float64)
 	return v, there
 }
@@ -171,10 +171,10 @@ var ranked = []string{"min", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95
 
 // statistics reports faults within the objects of metrics.
 func (s *summary) statistics() {
-	for _, tag := range metricsOf(s.said) {
-		s.within(tag, s.said[tag].(map[string]any))
+	for _, tag := range metricsOf(s.values) {
+		s.within(tag, s.values[tag].(map[string]any))
 	}
-	warm, _ := s.said["warmup_metrics"].(map[string]any)
+	warm, _ := s.values["warmup_metrics"].(map[string]any)
 	for _, tag := range metricsOf(warm) {
 		s.within("warmup_metrics."+tag, warm[tag].(map[string]any))
 	}

@@ -37,7 +37,7 @@ type Session struct {
 	target  *transport.Target
 	codec   endpoint.Codec
 	metrics *metric.Selection
-	past    []endpoint.PastTurn
+	history []endpoint.PastTurn
 	id      string
 }
 
@@ -85,7 +85,7 @@ type exchange interface {
 func (t *Session) Say(ctx context.Context, text string) (*AnswerFigures, error) {
 	turn := &conversation.Turn{Parts: conversation.Texts("", text)}
 	id := rng.UUID()
-	req, err := t.codec.Encode(turn, &endpoint.History{System: t.System, Past: t.past, RequestID: id})
+	req, err := t.codec.Encode(turn, &endpoint.History{System: t.System, Past: t.history, RequestID: id})
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (t *Session) Say(ctx context.Context, text string) (*AnswerFigures, error) 
 		return nil, fmt.Errorf("%s: %s", failure.Type, failure.Message)
 	}
 	if !t.Forget {
-		t.past = append(t.past, endpoint.PastTurn{Turn: turn, Reply: memory})
+		t.history = append(t.history, endpoint.PastTurn{Turn: turn, Reply: memory})
 	}
 	return t.figures(rec, reply), nil
 }

@@ -82,8 +82,8 @@ func TestTalk(t *testing.T) {
 	}
 	broken = false
 	talk.Forget = true
-	if _, err = talk.Say(t.Context(), "alone"); err != nil || len(talk.past) != 2 {
-		t.Errorf("%v %d", err, len(talk.past))
+	if _, err = talk.Say(t.Context(), "alone"); err != nil || len(talk.history) != 2 {
+		t.Errorf("%v %d", err, len(talk.history))
 	}
 }
 

@@ -152,7 +152,7 @@ func TestSearchOfARun(t *testing.T) {
 	if s := made.Run.Adaptive[0]; s.Phase != "climb" || len(s.Windows) != 1 || s.LastGood != 2 {
 		t.Errorf("%+v", s)
 	}
-	if there, err := runfiles.Open(made.Layout.Dir).Sought(); err != nil || fmt.Sprint(there) != fmt.Sprint(made.Run.Adaptive) {
+	if there, err := runfiles.Open(made.Layout.Dir).Adaptive(); err != nil || fmt.Sprint(there) != fmt.Sprint(made.Run.Adaptive) {
 		t.Errorf("the new directory has %+v, %v", there, err)
 	}
 	beside["adaptive_scale_manifest.json"] = "{"

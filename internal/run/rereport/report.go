@@ -101,7 +101,7 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 		r.Run.Branches, r.Run.Probe = src.prior.Branches, src.prior.Probe
 		r.Run.Validity.Observe(r.Run.Probe)
 	}
-	if r.Run.Adaptive, err = runfiles.Open(src.Dir).Sought(); err != nil && o.Info != nil {
+	if r.Run.Adaptive, err = runfiles.Open(src.Dir).Adaptive(); err != nil && o.Info != nil {
 		o.Info("the history of the load search is not shown: %v", err)
 	}
 	return r, errors.Join(results.Write(r.Run, how), src.carryOver(r))

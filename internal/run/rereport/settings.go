@@ -20,7 +20,7 @@ func (o *Options) settings(s *source) (*config.Benchmark, error) {
 	case o.Streaming != nil:
 		b.Endpoint.Streaming = *o.Streaming
 	case s.python || s.prior.InputConfig == nil:
-		b.Endpoint.Streaming = streamed(s.first.Payload.Bytes(), s.came || b.Endpoint.Streaming)
+		b.Endpoint.Streaming = streamed(s.first.Payload.Bytes(), s.streamed || b.Endpoint.Streaming)
 	}
 	for _, one := range []struct {
 		given *bool

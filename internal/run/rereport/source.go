@@ -14,13 +14,13 @@ import (
 // source is a finished run: its requests and the contents of its other files.
 type source struct {
 	RunFiles
-	prior  priorSummary
-	phases []results.Phase          // as the run lists them; nil = it had one phase, or no list
-	traces map[string]*record.Trace // socket instants that only the records contain, by request id
-	first  *record.Record
-	came   bool // some answer was a stream
-	python bool // the export was written by the Python tool
-	gpu    *metric.GPUTelemetry
+	prior    priorSummary
+	phases   []results.Phase          // as the run lists them; nil = it had one phase, or no list
+	traces   map[string]*record.Trace // socket instants that only the records contain, by request id
+	first    *record.Record
+	streamed bool // some answer was a stream
+	python   bool // the export was written by the Python tool
+	gpu      *metric.GPUTelemetry
 }
 
 // errEnough stops reading after the first records.
@@ -35,9 +35,9 @@ func openSource(of RunFiles) (*source, error) {
 				s.first = rec
 			}
 			for i := range rec.Messages {
-				s.came = s.came || !rec.Messages[i].Body
+				s.streamed = s.streamed || !rec.Messages[i].Body
 			}
-			if s.came || len(rec.Messages) > 0 {
+			if s.streamed || len(rec.Messages) > 0 {
 				return errEnough
 			}
 			return nil

@@ -104,7 +104,7 @@ func (a *Assembly) counter() (func(model, text string) (int, error), error) {
 		return nil, err
 	}
 	hurried := *all
-	hurried.hurry = a.Hurry
+	hurried.interrupted = a.Hurry
 	all = &hurried
 	if Templated(a.Config, a.Endpoint) {
 		a.chat = &chatCounter{tokenizers: all}

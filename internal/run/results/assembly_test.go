@@ -157,13 +157,13 @@ func TestTokenizers(t *testing.T) {
 	if n, err := all.Count("m", "one two"); n != 2 || err != nil || all.Err() != nil {
 		t.Errorf("%d, %v", n, err)
 	}
-	all.hurry = func() bool { return true } // small texts are counted anyway
+	all.interrupted = func() bool { return true } // small texts are counted anyway
 	for text, counted := range map[string]bool{"one two": true, strings.Repeat("word ", 100_000): true, strings.Repeat("a", 1<<20): false} {
 		if n, err := all.Count("m", text); (err == nil) != counted || (n > 0) != counted {
 			t.Errorf("%d bytes in a hurry: %d tokens, %v", len(text), n, err)
 		}
 	}
-	all.hurry = nil
+	all.interrupted = nil
 	if _, err := all.Count("m", strings.Repeat("a", 30<<20)); err == nil || !strings.Contains(err.Error(), "a text of 31457280 bytes needs more than") {
 		t.Errorf("one word of 30 MiB: %v", err)
 	}

@@ -14,10 +14,10 @@ import (
 
 // Tokenizers holds the tokenizers of a run's models, each opened once.
 type Tokenizers struct {
-	byModel map[string]*tokenizer.Tokenizer
-	first   *tokenizer.Tokenizer
-	all     []*tokenizer.Tokenizer // without duplicates
-	hurry   func() bool            // returns true when the user waits for the end; nil = never
+	byModel     map[string]*tokenizer.Tokenizer
+	first       *tokenizer.Tokenizer
+	all         []*tokenizer.Tokenizer // without duplicates
+	interrupted func() bool            // returns true when the user waits for the end; nil = never
 }
 
 // OpenTokenizers opens the tokenizer that the settings name for all models, or else each model's own.
@@ -95,7 +95,7 @@ const (
 
 // Count returns the number of tokens of a text of a request for a model. An error means that counting it exceeds the limits.
 func (t *Tokenizers) Count(model, text string) (int, error) {
-	return t.Of(model).CountWithin(budget.Limits{Steps: countSteps + stepsPerByte*int64(len(text)), Bytes: countBytes, Stop: t.hurry, Free: hurriedSteps}, text)
+	return t.Of(model).CountWithin(budget.Limits{Steps: countSteps + stepsPerByte*int64(len(text)), Bytes: countBytes, Stop: t.interrupted, Free: hurriedSteps}, text)
 }
 
 // Err returns the first error of a tokenizer whose rules cannot encode any text.

@@ -41,7 +41,7 @@ type ProbeRequest struct {
 // Read judges an answer. reply is the answer as the endpoint type decoded it.
 func Read(a *ProbeRequest, messages []record.Message, reply *record.Reply) *metric.Probe {
 	p := &metric.Probe{TokensAsked: Tokens, ContentEvents: len(reply.Contents), Usage: metric.UsageNone}
-	look(p, framing.OrSSE(a.Framing), messages, reply)
+	inspect(p, framing.OrSSE(a.Framing), messages, reply)
 	p.Prompt = metric.ProbeTokens{Client: a.PromptTokens, Templated: a.WithTemplate}
 	if u := reply.Usage; u != nil {
 		p.Prompt.Server, p.Output.Server = max(0, int(u.Prompt)), max(0, int(u.Completion))
@@ -91,8 +91,8 @@ func length(a *ProbeRequest, p *metric.Probe, reply *record.Reply) string {
 	return metric.LengthIgnored
 }
 
-// look takes from the messages what the decoded reply does not contain.
-func look(p *metric.Probe, f framing.Format, messages []record.Message, reply *record.Reply) {
+// inspect takes from the messages what the decoded reply does not contain.
+func inspect(p *metric.Probe, f framing.Format, messages []record.Message, reply *record.Reply) {
 	content := map[int]bool{}
 	for _, c := range reply.Contents {
 		content[c.Message] = true

@@ -118,7 +118,7 @@ func (p *progress) run() {
 
 func (p *progress) update(s *liveview.State, now time.Time) {
 	p.snapshots.fill(liveview.View{Width: p.columns}, s)
-	p.plain.Tell(s, now)
+	p.plain.Report(s, now)
 	if p.say.Screen != nil && s.Stage != liveview.Starting {
 		row := liveview.Simple(s, p.columns)
 		p.say.Screen.Draw(string(row.Append(nil, p.paint)))

@@ -106,7 +106,7 @@ func TestFindDisturbed(t *testing.T) {
 	testhome.Slow(t)
 	o := batching.Default()
 	a, err := Find(t.Context(), &disturbed{simulated: simulated{o: o, limit: 200, seed: 1}}, Options{
-		Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4,
+		Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4,
 	})
 	if err != nil || a.Why == Client || a.Capacity == 0 || a.Ceiling != 0 {
 		t.Errorf("%+v %v", a, err)
@@ -146,7 +146,7 @@ func searches(t *testing.T, s simulated, allowed float64, n int, truth float64) 
 			one := s
 			one.seed = uint64(100+i) * 1000
 			a, err := Find(t.Context(), &one, Options{
-				Objectives: []Objective{{"objective", s.limit, allowed}}, Concurrency: s.concurrency, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4,
+				Objectives: []Objective{{"objective", s.limit, allowed}}, Concurrency: s.concurrency, Precision: .07, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4,
 			})
 			mu.Lock()
 			defer mu.Unlock()
@@ -251,7 +251,7 @@ func TestClientCeiling(t *testing.T) {
 // TestNotMet: there is no capacity if one user alone misses the objective.
 func TestNotMet(t *testing.T) {
 	s := simulated{o: batching.Default(), limit: 1, seed: 1}
-	a, err := Find(t.Context(), &s, Options{Objectives: []Objective{{"ttft", 1, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4})
+	a, err := Find(t.Context(), &s, Options{Objectives: []Objective{{"ttft", 1, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4})
 	if err != nil || a.Why != NotMet || a.Capacity != 0 || len(a.Cells) != 0 {
 		t.Errorf("%+v %v", a, err)
 	}
@@ -262,9 +262,9 @@ func BenchmarkPosterior(b *testing.B) {
 	for i := range 20 {
 		p.put(observation{x: 3.8 + .01*float64(i), share: .01, n: 1000, tau: .1, seconds: 20})
 	}
-	seen := slices.Clone(p.seen)
+	seen := slices.Clone(p.observations)
 	for b.Loop() {
-		p.seen = seen[:20:20]
+		p.observations = seen[:20:20]
 		p.put(observation{x: 4, share: .01, n: 1000, tau: .1, seconds: 20})
 	}
 }
@@ -306,7 +306,7 @@ func TestStarved(t *testing.T) {
 // TestLostMachine: a client that keeps no load any more, low ones neither, ends the search without a ceiling.
 func TestLostMachine(t *testing.T) {
 	a, err := Find(t.Context(), &lost{simulated: simulated{o: batching.Default(), limit: 200, seed: 1}}, Options{
-		Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4,
+		Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4,
 	})
 	if err != nil || a.Why != Disturbed || a.Capacity != 0 || a.Ceiling != 0 || a.AtLeast <= 0 {
 		t.Errorf("%+v %v", a, err)

@@ -46,8 +46,8 @@ type view struct {
 	growth, growthT  float64
 }
 
-// look evaluates an objective over the requests from wash on, as far as they are known at an instant.
-func look(list []Request, k int, o *Objective, wash, at float64) (v view) {
+// evaluate evaluates an objective over the requests from wash on, as far as they are known at an instant.
+func evaluate(list []Request, k int, o *Objective, wash, at float64) (v view) {
 	v.growth, v.growthT = growth(list, wash, at)
 	var bad, values []float64
 	for i := range list {

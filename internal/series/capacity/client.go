@@ -16,9 +16,9 @@ type LoadFidelity struct {
 
 // Limits for the disturbance of a cell by the client, chosen by simulation.
 const (
-	mostLost    = 0.05 // largest share of a schedule that may be dropped
-	mostMisses  = 3    // consecutive missed cells at a load that make it the ceiling, if the client generates a smaller load in between
-	mostLostRow = 12   // consecutive cells that were missed at any load
+	maxLost     = 0.05 // largest share of a schedule that may be dropped
+	maxMisses   = 3    // consecutive missed cells at a load that make it the ceiling, if the client generates a smaller load in between
+	maxLostRow  = 12   // consecutive cells that were missed at any load
 	belowClient = 0.95 // of the client's ceiling, where a bound is searched for
 
 	lessBound    = 0.8 // factor for the next try, after a bound was not confirmed
@@ -26,7 +26,7 @@ const (
 )
 
 // evidence reports whether a cell says anything about the server.
-func (k LoadFidelity) evidence() bool { return !k.Limited && k.Lost <= mostLost }
+func (k LoadFidelity) evidence() bool { return !k.Limited && k.Lost <= maxLost }
 
 var (
 	errClient    = errors.New("client")    // ends a search at the limit of the client
@@ -44,8 +44,8 @@ func (s *search) offered(c *Cell, x float64) float64 {
 	return x
 }
 
-// tried returns the number of cells that are evidence.
-func (s *search) tried() (n int) {
+// cellCount returns the number of cells that are evidence.
+func (s *search) cellCount() (n int) {
 	for i := range s.ans.Cells {
 		if !s.ans.Cells[i].Limited {
 			n++
@@ -64,7 +64,7 @@ func (s *search) missed(ctx context.Context, c *Cell, x, shortest, longest float
 		s.Say(c)
 	}
 	s.misses[x]++
-	if s.lost++; s.lost >= mostLostRow {
+	if s.lost++; s.lost >= maxLostRow {
 		return *c, errDisturbed
 	}
 	if s.ans.Seconds > s.Options.Seconds {
@@ -72,10 +72,10 @@ func (s *search) missed(ctx context.Context, c *Cell, x, shortest, longest float
 	}
 	below := c.Load <= s.sent*(1+1e-9) // the client has generated more than that, so something else disturbed it
 	switch n := s.misses[x]; {
-	case n < mostMisses-1 || n < mostMisses && s.sent == 0:
+	case n < maxMisses-1 || n < maxMisses && s.sent == 0:
 	case below:
 		return *c, nil
-	case n >= mostMisses || s.ans.Ceiling > 0: // there is a ceiling, and this load is below it: the ceiling is lower than assumed
+	case n >= maxMisses || s.ans.Ceiling > 0: // there is a ceiling, and this load is below it: the ceiling is lower than assumed
 		s.ans.Ceiling = c.Load
 		return *c, errClient
 	default:

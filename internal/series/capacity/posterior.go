@@ -9,12 +9,12 @@ import (
 
 // Grid of the unknowns: the logarithm of the capacity, the slope of the share of bad requests there, and the share that is bad at any load.
 const (
-	step      = 0.005 // of the logarithm
-	wrong     = 0.005 // probability that a cell is meaningless
-	temper    = 0.5   // weight of a cell's size
-	mostShare = 0.3   // larger shares add no information
-	mostSize  = 1000  // largest number of requests that a cell counts for
-	near      = 0.25  // distance of logarithms within which cells share one correlation time
+	step     = 0.005 // of the logarithm
+	wrong    = 0.005 // probability that a cell is meaningless
+	temper   = 0.5   // weight of a cell's size
+	maxShare = 0.3   // larger shares add no information
+	maxSize  = 1000  // largest number of requests that a cell counts for
+	near     = 0.25  // distance of logarithms within which cells share one correlation time
 )
 
 // observation is the result of a cell. x is the logarithm of its load, share the share of bad requests among n, tau the seconds per independent
@@ -22,19 +22,19 @@ const (
 type observation struct {
 	x, share, n, tau, seconds float64
 
-	log, rest []float32 // for every point of the grid: logarithm of the share of bad requests at x, and of the good ones
+	log, logShares []float32 // for every point of the grid: logarithm of the share of bad requests at x, and of the good ones
 }
 
 // posterior is the distribution of the capacity given all cells, for one objective (a threshold estimate after Watson and Pelli 1983, Kontsevich and
 // Tyler 1999).
 type posterior struct {
-	theta  []float64 // logarithms of the capacity
-	steep  []float64
-	floor  []float64
-	target float64 // allowed share of bad requests
-	log    []float64
-	seen   []observation
-	top    float64 // upper limit of the logarithm of the capacity
+	theta        []float64 // logarithms of the capacity
+	steep        []float64
+	floor        []float64
+	target       float64 // allowed share of bad requests
+	log          []float64
+	observations []observation
+	top          float64 // upper limit of the logarithm of the capacity
 }
 
 func newPosterior(low, high, target float64) *posterior {
@@ -53,9 +53,9 @@ func newPosterior(low, high, target float64) *posterior {
 // put adds a cell. Everything is computed again, because the correlation time that near cells share depends on the position of the root.
 func (p *posterior) put(o observation) {
 	p.curve(&o)
-	p.seen = append(p.seen, o)
+	p.observations = append(p.observations, o)
 	m := o.x
-	if len(p.seen) > 1 {
+	if len(p.observations) > 1 {
 		m = p.mode()
 	}
 	last := []float64(nil)
@@ -65,9 +65,9 @@ func (p *posterior) put(o observation) {
 			return
 		}
 		clear(p.log)
-		for i := range p.seen {
+		for i := range p.observations {
 			if sizes[i] > 0 {
-				p.add(&p.seen[i], sizes[i])
+				p.add(&p.observations[i], sizes[i])
 			}
 		}
 		m, last = p.quantile(.5), sizes
@@ -77,8 +77,8 @@ func (p *posterior) put(o observation) {
 // sizes returns the effective size of every cell if the root is at m; 0: nothing is known about the cell.
 func (p *posterior) sizes(m float64) []float64 {
 	tau, weight := 0.0, 0.0
-	for i := range p.seen {
-		if c := &p.seen[i]; math.Abs(c.x-m) < near && c.n >= 20 {
+	for i := range p.observations {
+		if c := &p.observations[i]; math.Abs(c.x-m) < near && c.n >= 20 {
 			tau += c.tau * c.seconds
 			weight += c.seconds
 		}
@@ -86,9 +86,9 @@ func (p *posterior) sizes(m float64) []float64 {
 	if weight > 0 {
 		tau /= weight
 	}
-	out := make([]float64, len(p.seen))
-	for i := range p.seen {
-		if c := &p.seen[i]; c.n >= 1 {
+	out := make([]float64, len(p.observations))
+	for i := range p.observations {
+		if c := &p.observations[i]; c.n >= 1 {
 			out[i] = c.size(tau, math.Abs(c.x-m) < near)
 		}
 	}
@@ -117,15 +117,15 @@ func (o *observation) size(shared float64, nearby bool) float64 {
 	if tau > 0 {
 		size = min(o.n, max(1, o.seconds/tau))
 	}
-	if size *= temper; o.share >= mostShare && !nearby {
+	if size *= temper; o.share >= maxShare && !nearby {
 		size = max(size, 20)
 	}
-	return min(size, mostSize)
+	return min(size, maxSize)
 }
 
 // curve computes the predictions of the grid for a load.
 func (p *posterior) curve(o *observation) {
-	o.log, o.rest = make([]float32, len(p.log)), make([]float32, len(p.log))
+	o.log, o.logShares = make([]float32, len(p.log)), make([]float32, len(p.log))
 	at, quantiles := 0, make([]float64, len(p.floor))
 	for i, g := range p.floor {
 		quantiles[i] = stats.NormalQuantile((p.target - g) / (1 - g))
@@ -133,8 +133,8 @@ func (p *posterior) curve(o *observation) {
 	for _, theta := range p.theta {
 		for _, s := range p.steep {
 			for i, g := range p.floor {
-				mu := min(mostShare, max(1e-6, g+(1-g)*stats.NormalCDF(quantiles[i]+s*(o.x-theta))))
-				o.log[at], o.rest[at] = float32(math.Log(mu)), float32(math.Log1p(-mu))
+				mu := min(maxShare, max(1e-6, g+(1-g)*stats.NormalCDF(quantiles[i]+s*(o.x-theta))))
+				o.log[at], o.logShares[at] = float32(math.Log(mu)), float32(math.Log1p(-mu))
 				at++
 			}
 		}
@@ -143,14 +143,14 @@ func (p *posterior) curve(o *observation) {
 
 // add multiplies the likelihood of a cell into the posterior.
 func (p *posterior) add(o *observation, size float64) {
-	share := min(o.share, mostShare)
+	share := min(o.share, maxShare)
 	bad, top := share*size, 0.0
 	if bad > 0 {
 		top = bad*math.Log(share) + (size-bad)*math.Log1p(-share)
 	}
 	least := math.Log(wrong)
 	for at := range p.below() {
-		l := bad*float64(o.log[at]) + (size-bad)*float64(o.rest[at]) - top
+		l := bad*float64(o.log[at]) + (size-bad)*float64(o.logShares[at]) - top
 		if l < -25 { // indistinguishable from a meaningless cell
 			p.log[at] += least
 			continue

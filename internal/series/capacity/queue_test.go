@@ -77,7 +77,7 @@ func TestQueue(t *testing.T) {
 		for i := range n {
 			q := one
 			q.r = rand.New(rand.NewPCG(uint64(i), 9))
-			a, err := Find(t.Context(), &q, Options{Objectives: []Objective{{"latency", q.limit, allowed}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4})
+			a, err := Find(t.Context(), &q, Options{Objectives: []Objective{{"latency", q.limit, allowed}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func TestTimeLimit(t *testing.T) {
 		for _, extra := range []float64{0.4, 3} {
 			s := &timed{simulated: simulated{o: batching.Default(), limit: 200, seed: 100}, extra: extra}
 			a, err := Find(t.Context(), s, Options{
-				Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: limit, Cells: 40, Size: 10, Looks: 4, Elapsed: func() float64 { return s.clock },
+				Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: limit, Cells: 40, Size: 10, MaxLooks: 4, Elapsed: func() float64 { return s.clock },
 			})
 			if err != nil {
 				t.Fatal(err)

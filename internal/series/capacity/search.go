@@ -27,7 +27,7 @@ type Options struct {
 	Seconds     float64 // time limit of the search, in s
 	Cells       int     // largest number of cells
 	Size        float64 // expected bad requests of a full cell at the limit
-	Looks       int     // largest number of looks at a cell
+	MaxLooks    int     // largest number of looks at a cell
 	Say         func(c *Cell)
 	Elapsed     func() float64 // returns s since the search began; nil: count only the time of the cells
 }
@@ -75,17 +75,17 @@ type Answer struct {
 
 // Constants of the method, chosen by simulation.
 const (
-	widen       = 2.0 // width of the stated interval as a multiple of the posterior's
-	plain       = 0.1 // share of bad requests that ends the bracket
-	firstCells  = 3   // cells after the bracket before the search may settle
-	leastOfWash = 4.0 // smallest length of a full cell, in wash-ins
-	guardAbove  = 0.3 // distance in logarithms above the answer within which a cell must have clearly failed
-	guardStep   = 0.15
-	mostGuards  = 3
-	mostHolds   = 4
-	pause       = 0.5 // s between cells
-	fewAlone    = 5   // most answers of a single user before the first cell
-	leastHold   = 0.5 // share of the full length for a cell that confirms an answer
+	widen      = 2.0 // width of the stated interval as a multiple of the posterior's
+	plain      = 0.1 // share of bad requests that ends the bracket
+	firstCells = 3   // cells after the bracket before the search may settle
+	minWash    = 4.0 // smallest length of a full cell, in wash-ins
+	guardAbove = 0.3 // distance in logarithms above the answer within which a cell must have clearly failed
+	guardStep  = 0.15
+	maxGuards  = 3
+	maxHolds   = 4
+	pause      = 0.5 // s between cells
+	fewAlone   = 5   // most answers of a single user before the first cell
+	minHold    = 0.5 // share of the full length for a cell that confirms an answer
 )
 
 // ErrTime ends a search: the remaining time is too short for the next cell. A Server may return it too.
@@ -157,9 +157,9 @@ func (s *search) spend(planned float64) {
 	}
 }
 
-// fitted shortens a cell to the remaining time and returns its measured time in s, without the wash-in. It returns ErrTime if less than the shortest
+// fitCell shortens a cell to the remaining time and returns its measured time in s, without the wash-in. It returns ErrTime if less than the shortest
 // length remains. It subtracts the overhead of the last cell: starting a run, and reading the answers in flight at its end.
-func (s *search) fitted(wash, shortest, longest float64) (float64, error) {
+func (s *search) fitCell(wash, shortest, longest float64) (float64, error) {
 	left := s.Options.Seconds - s.ans.Seconds - max(s.extra, pause)
 	if left < wash+shortest {
 		s.ans.Left, s.ans.Needed = max(0, s.Options.Seconds-s.ans.Seconds), wash+shortest+max(s.extra, pause)
@@ -222,7 +222,7 @@ func (s *search) length(x, times float64) float64 {
 	for i := range s.Objectives {
 		longest = max(longest, s.Size/s.Objectives[i].Allowed/rate)
 	}
-	longest = max(longest, 20*s.latency, leastOfWash*s.wash())
+	longest = max(longest, 20*s.latency, minWash*s.wash())
 	return min(60*times, times*longest)
 }
 
@@ -230,15 +230,15 @@ func (s *search) length(x, times float64) float64 {
 func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle bool) (Cell, error) {
 	x = s.round(x)
 	wash := s.wash()
-	longest, err := s.fitted(wash, shortest, longest)
+	longest, err := s.fitCell(wash, shortest, longest)
 	if err != nil {
 		return Cell{}, err
 	}
 	looks := []float64{wash + longest}
-	if s.Looks > 1 && longest > 1.2*shortest {
+	if s.MaxLooks > 1 && longest > 1.2*shortest {
 		looks = looks[:0]
-		for i := range s.Looks {
-			looks = append(looks, wash+shortest*math.Pow(longest/shortest, float64(i)/float64(s.Looks-1)))
+		for i := range s.MaxLooks {
+			looks = append(looks, wash+shortest*math.Pow(longest/shortest, float64(i)/float64(s.MaxLooks-1)))
 		}
 	}
 	views := make([]view, len(s.Objectives))
@@ -248,7 +248,7 @@ func (s *search) cell(ctx context.Context, x, shortest, longest float64, settle 
 	kept, err := s.server.Cell(ctx, c.Load, looks, func(at float64, list []Request) bool {
 		latest, c.Seconds, c.State = list, at-wash, Pass
 		for k := range s.Objectives {
-			views[k] = look(list, k, &s.Objectives[k], wash, at)
+			views[k] = evaluate(list, k, &s.Objectives[k], wash, at)
 			c.State = worse(c.State, views[k].state(&s.Objectives[k], settle))
 		}
 		once := c.State == Over && !grew && !s.broken(views)
@@ -302,7 +302,7 @@ func (v *view) observed(x, seconds float64) observation {
 	effective := v.effective
 	over := v.growth > .02 && v.growthT > 4
 	if over {
-		o.share, effective = max(o.share, mostShare), max(effective, 20)
+		o.share, effective = max(o.share, maxShare), max(effective, 20)
 	}
 	if v.n < 5 && !over {
 		return observation{x: x, seconds: seconds}
@@ -343,7 +343,7 @@ func (s *search) keepLatency(list []Request, from, to float64) {
 
 // bracket doubles the load until it clearly fails. At the client's ceiling, one full cell just below it tests whether the server sustains that.
 func (s *search) bracket(ctx context.Context, x float64) error {
-	for s.ans.Seconds <= s.Options.Seconds && s.tried() < s.Options.Cells {
+	for s.ans.Seconds <= s.Options.Seconds && s.cellCount() < s.Options.Cells {
 		c, err := s.cell(ctx, x, 2, 4, false)
 		if errors.Is(err, errClient) {
 			return s.belowCeiling(ctx)
@@ -375,7 +375,7 @@ func (s *search) refine(ctx context.Context) error {
 	second := false
 	for tried := 0; ; {
 		switch {
-		case s.tried() >= s.Options.Cells:
+		case s.cellCount() >= s.Options.Cells:
 			s.ans.Why = Many
 			return nil
 		case s.ans.Seconds >= s.Options.Seconds:
@@ -385,9 +385,9 @@ func (s *search) refine(ctx context.Context) error {
 		p := s.post[s.binding()]
 		m := p.quantile(.5)
 		if tried >= firstCells && p.quantile(.95)-p.quantile(.05) < 2*s.Precision {
-			if s.guards >= mostGuards || s.failedAbove(m, p.target) {
+			if s.guards >= maxGuards || s.failedAbove(m, p.target) {
 				s.ans.Why = Settled
-				return s.hold(ctx)
+				return s.confirm(ctx)
 			}
 			s.guards++
 			if _, err := s.cell(ctx, m+guardStep, 4, s.length(m+guardStep, 1), true); err != nil {
@@ -426,12 +426,12 @@ func (s *search) failedAbove(m, allowed float64) bool {
 	return false
 }
 
-// hold tests the answer with a longer cell; if it fails, it tests the new answer.
-func (s *search) hold(ctx context.Context) error {
-	for range mostHolds {
+// confirm tests the answer with a longer cell; if it fails, it tests the new answer.
+func (s *search) confirm(ctx context.Context) error {
+	for range maxHolds {
 		m := s.post[s.binding()].quantile(.5)
 		longest := s.length(m, 2)
-		c, err := s.cell(ctx, m, max(8, leastHold*longest), longest, true)
+		c, err := s.cell(ctx, m, max(8, minHold*longest), longest, true)
 		if err != nil {
 			return err
 		}

@@ -61,7 +61,7 @@ func TestLooks(t *testing.T) {
 		{4, 10, 12, []float64{15}},
 	} {
 		var server observed
-		s := &search{Options: Options{Objectives: []Objective{{"latency", 1, .01}}, Looks: c.looks, Seconds: 1000}, server: &server, latency: .1, misses: map[float64]int{}}
+		s := &search{Options: Options{Objectives: []Objective{{"latency", 1, .01}}, MaxLooks: c.looks, Seconds: 1000}, server: &server, latency: .1, misses: map[float64]int{}}
 		s.post = []*posterior{newPosterior(-1, 1, .01)}
 		if _, err := s.cell(t.Context(), 0, c.shortest, c.longest, false); err != nil {
 			t.Fatal(err)

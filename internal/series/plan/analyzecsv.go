@@ -62,7 +62,7 @@ func analyzeReport(s *metric.SweepSummary, p *processing) (any, error) {
 	}
 	table := [][]string{head}
 	for _, r := range rows {
-		line := []string{r.name, swung(r.cell, p.Load, p.Value), decimals(math.Trunc(r.cell.Mean("input_sequence_length", metric.P99)), 0), swung(r.cell, "entries", float64(p.Entries))}
+		line := []string{r.name, settingText(r.cell, p.Load, p.Value), decimals(math.Trunc(r.cell.Mean("input_sequence_length", metric.P99)), 0), settingText(r.cell, "entries", float64(p.Entries))}
 		for _, c := range analyzeColumns {
 			line = append(line, decimals(r.cell.Mean(c.tag, c.stat), 2))
 		}
@@ -114,8 +114,8 @@ func analyzeGPUs(rows []analyzeRow) (lines [][]string) {
 	return lines
 }
 
-// swung returns the value of a setting of a cell: the swept one, or else the fixed one.
-func swung(c *metric.SweepCell, key string, fixed float64) string {
+// settingText returns the value of a setting of a cell: the swept one, or else the fixed one.
+func settingText(c *metric.SweepCell, key string, fixed float64) string {
 	for _, v := range c.Values {
 		if leaf(v.Name) == key {
 			return fmt.Sprint(v.Value)

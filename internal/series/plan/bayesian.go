@@ -12,22 +12,22 @@ import (
 // bayesian optimises one objective. It starts with points that fill the space evenly. Then it chooses those of the highest expected improvement
 // (Mockus 1978; Jones et al. 1998) under a Gaussian process with a Matern 5/2 kernel, whose length is the most likely one of a grid.
 type bayesian struct {
-	dims      []config.SearchDimension
-	sign      float64 // 1 maximises, -1 minimises
-	initial   [][]float64
-	fill      [][]float64 // candidates in the unit cube
-	most      int
-	patience  int
-	window    int
-	plateau   float64
-	threshold *float64
-	eic       bool // use constraints as a probability instead of a penalty
+	dims          []config.SearchDimension
+	sign          float64 // 1 maximises, -1 minimises
+	initial       [][]float64
+	fill          [][]float64 // candidates in the unit cube
+	maxIterations int
+	patience      int
+	window        int
+	plateau       float64
+	threshold     *float64
+	eic           bool // use constraints as a probability instead of a penalty
 }
 
 func newBayesian(r *config.Run) *bayesian {
 	s := r.Sweep
 	b := &bayesian{
-		dims: s.SearchSpace, sign: 1, most: s.MaxIterations, patience: max(2, s.ImprovementPatience), window: max(2, s.PlateauWindow), plateau: s.PlateauThreshold,
+		dims: s.SearchSpace, sign: 1, maxIterations: s.MaxIterations, patience: max(2, s.ImprovementPatience), window: max(2, s.PlateauWindow), plateau: s.PlateauThreshold,
 		threshold: s.Objectives[0].Threshold, eic: s.ConstraintMode == "eic",
 	}
 	if s.Objectives[0].Direction == "minimize" {
@@ -55,7 +55,7 @@ func (b *bayesian) at(d int, u float64) float64 {
 	return x
 }
 
-func (b *bayesian) back(d int, x float64) float64 {
+func (b *bayesian) toValue(d int, x float64) float64 {
 	one := &b.dims[d]
 	if len(one.Prior) > 3 && one.Prior[:3] == "log" {
 		return (math.Log(x) - math.Log(one.Low)) / (math.Log(one.High) - math.Log(one.Low))
@@ -82,7 +82,7 @@ func (b *bayesian) next(seen []probe) (next []float64, done string) {
 			return x, ""
 		}
 	}
-	if done = b.over(seen); done != "" {
+	if done = b.stopReason(seen); done != "" {
 		return nil, done
 	}
 	var left [][]float64
@@ -107,8 +107,8 @@ func (b *bayesian) next(seen []probe) (next []float64, done string) {
 	return b.values(best), ""
 }
 
-// over returns why the search ends before its last iteration; "" = it does not.
-func (b *bayesian) over(seen []probe) string {
+// stopReason returns why the search ends before its last iteration; "" = it does not.
+func (b *bayesian) stopReason(seen []probe) string {
 	best, since := math.Inf(-1), 0
 	var measured []float64
 	for _, p := range seen {
@@ -165,7 +165,7 @@ func (b *bayesian) scores(seen []probe) (u [][]float64, y, margin []float64) {
 		}
 		at := make([]float64, len(p.values))
 		for d := range at {
-			at[d] = b.back(d, p.values[d])
+			at[d] = b.toValue(d, p.values[d])
 		}
 		u, y, margin = append(u, at), append(y, v), append(margin, min(1, max(-1, m)))
 	}

@@ -54,10 +54,10 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 	s.Secrets.Add(run.Secrets()...)
 	began := time.Now()
 	t := &target{session: session{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}, users: o.Concurrency, fixed: o.Entries}
-	t.left = func() float64 { return o.Seconds - time.Since(began).Seconds() }
+	t.remainingTime = func() float64 { return o.Seconds - time.Since(began).Seconds() }
 	t.runner = t.benchmark
 	options := capacity.Options{
-		Concurrency: o.Concurrency, Start: o.Start, Precision: o.Precision, Seconds: o.Seconds, Cells: o.Cells, Size: o.Size, Looks: 4,
+		Concurrency: o.Concurrency, Start: o.Start, Precision: o.Precision, Seconds: o.Seconds, Cells: o.Cells, Size: o.Size, MaxLooks: 4,
 		Say:     func(c *capacity.Cell) { fmt.Fprintf(s.Err, "aiperf: %s\n", c.Line(t.unit())) },
 		Elapsed: func() float64 { return time.Since(began).Seconds() },
 	}
@@ -97,14 +97,14 @@ func (t *target) sayCaches() {
 // target is the server under test, with the loads that a search requests.
 type target struct {
 	session
-	objectives []Objective
-	users      bool
-	fixed      bool           // the user gave the number of prompts
-	alone      float64        // latency of one user, s
-	behind     int            // requests that the last cell left in the queue of the server
-	left       func() float64 // returns the remaining time of the search in s; nil: no limit
-	cells      int
-	results    []cellResult // results of the cells of the search, in their order
+	objectives    []Objective
+	users         bool
+	fixed         bool           // the user gave the number of prompts
+	alone         float64        // latency of one user, s
+	queued        int            // requests that the last cell left in the queue of the server
+	remainingTime func() float64 // returns the remaining time of the search in s; nil: no limit
+	cells         int
+	results       []cellResult // results of the cells of the search, in their order
 }
 
 // cellResult holds what the report of a cell shows in addition to the data of the search.
@@ -116,14 +116,14 @@ type cellResult struct {
 
 // remaining returns the remaining time of the search in s; negative when it is over.
 func (t *target) remaining() float64 {
-	if t.left == nil {
+	if t.remainingTime == nil {
 		return math.Inf(1)
 	}
-	return t.left()
+	return t.remainingTime()
 }
 
-// mostEntries is the largest number of prompts that a cell generates.
-const mostEntries = 20_000
+// maxEntries is the largest number of prompts that a cell generates.
+const maxEntries = 20_000
 
 // benchmarkOf returns a cell as a run, and its seed. Every cell has its own prompts, as many as it has requests unless the user gave their number: the
 // server would answer repeated prompts from its cache.
@@ -143,7 +143,7 @@ func (t *target) benchmarkOf(name string, p config.Phase, most float64) (config.
 		d.RandomSeed = seed
 	}
 	if d.Type == config.DatasetSynthetic && !t.fixed {
-		d.Entries = int(min(mostEntries, max(float64(d.Entries), math.Ceil(1.2*most))))
+		d.Entries = int(min(maxEntries, max(float64(d.Entries), math.Ceil(1.2*most))))
 	}
 	return b, seed
 }
@@ -164,7 +164,7 @@ func (t *target) phase(ctx context.Context, name string, p config.Phase, most fl
 	r = cellResult{dir: b.Artifacts.Dir, throughput: done.Profiling.Value("request_throughput", metric.Avg), quantiles: map[string]comparison.Estimate{}}
 	for i := range t.objectives {
 		o := &t.objectives[i]
-		if list := f.values(o); o.tag != errorRate && len(list) >= leastOfQuantile {
+		if list := f.values(o); o.tag != errorRate && len(list) >= minForQuantile {
 			r.quantiles[o.Name] = comparison.Quantile(list, 1-o.Allowed)
 		}
 	}
@@ -225,8 +225,8 @@ func keptOf(v *metric.Validity) (k capacity.LoadFidelity) {
 	return k
 }
 
-// leastOfQuantile is the number of requests that a cell's quantile needs to be shown.
-const leastOfQuantile = 5
+// minForQuantile is the number of requests that a cell's quantile needs to be shown.
+const minForQuantile = 5
 
 // Alone implements capacity.Server.
 func (t *target) Alone(ctx context.Context) (float64, []capacity.Request, error) {
@@ -256,7 +256,7 @@ func (t *target) Alone(ctx context.Context) (float64, []capacity.Request, error)
 
 // Cell implements capacity.Server.
 func (t *target) Cell(ctx context.Context, load float64, looks []float64, done func(float64, []capacity.Request) bool) (kept capacity.LoadFidelity, err error) {
-	if err := t.settle(ctx); err != nil {
+	if err := t.awaitIdle(ctx); err != nil {
 		return kept, err
 	}
 	if looks = looksWithin(looks, t.remaining()); looks == nil {
@@ -276,7 +276,7 @@ func (t *target) Cell(ctx context.Context, load float64, looks []float64, done f
 	if err != nil {
 		return kept, err
 	}
-	t.behind = f.waiting()
+	t.queued = f.waiting()
 	t.results = append(t.results, r)
 	f.conclude()
 	return kept, nil
@@ -297,21 +297,21 @@ func looksWithin(looks []float64, left float64) (list []float64) {
 	return list
 }
 
-// mostSettling is the largest number of requests of a single user that test whether the server has finished what a cell left behind. calm is the
+// maxSettling is the largest number of requests of a single user that test whether the server has finished what a cell left behind. calm is the
 // factor by which their latency may exceed that of a single user.
 const (
-	mostSettling = 5
-	calm         = 1.5
+	maxSettling = 5
+	idleFactor  = 1.5
 )
 
-// settle waits until a server has finished requests that the last cell cancelled while they waited. Some servers do not notice cancelled requests, and
+// awaitIdle waits until a server has finished requests that the last cell cancelled while they waited. Some servers do not notice cancelled requests, and
 // the next cell would wait in their queue. A single user sends requests; they are answered after those in the queue.
-func (t *target) settle(ctx context.Context) error {
-	if t.behind == 0 {
+func (t *target) awaitIdle(ctx context.Context) error {
+	if t.queued == 0 {
 		return nil
 	}
 	one, n, none := 1, 1, config.Seconds(0)
-	for range mostSettling {
+	for range maxSettling {
 		left := t.remaining()
 		if left <= 0 {
 			return capacity.ErrTime
@@ -325,7 +325,7 @@ func (t *target) settle(ctx context.Context) error {
 		if _, _, err := t.phase(ctx, fmt.Sprintf("cell_%02d_settling", t.cells), p, 1, f); err != nil && t.remaining() > 0 {
 			return err
 		}
-		if f.median() <= calm*t.alone {
+		if f.median() <= idleFactor*t.alone {
 			break
 		}
 	}

@@ -16,8 +16,8 @@ import (
 // lineWidth is the largest width of a line about one run of several, in columns.
 const lineWidth = 80
 
-// leastName is the smallest width of a name, however long the rest of its line is.
-const leastName = 16
+// minNameWidth is the smallest width of a name, however long the rest of its line is.
+const minNameWidth = 16
 
 // brief describes one run of several in one line of lineWidth; a long name is shortened. The full report is in its console file; --tables all also
 // prints it.
@@ -49,13 +49,13 @@ func brief(label string, run *metric.Run) string {
 	if v := run.Validity; v != nil && v.Verdict != metric.VerdictValid {
 		state = append(state, string(v.Verdict))
 	}
-	name := min(utf8.RuneCountInString(label), leastName)
+	name := min(utf8.RuneCountInString(label), minNameWidth)
 	figures := ": " + strings.Join(slices.Concat(parts, state), ", ")
 	for len(parts) > 1 && name+len(figures) > lineWidth { // drop the last figures, so that the terminal does not wrap the verdict
 		parts = parts[:len(parts)-1]
 		figures = ": " + strings.Join(slices.Concat(parts, state), ", ")
 	}
-	return terminal.Shorten(label, max(leastName, lineWidth-len(figures))) + figures
+	return terminal.Shorten(label, max(minNameWidth, lineWidth-len(figures))) + figures
 }
 
 // column is a figure of a cell in the final table.

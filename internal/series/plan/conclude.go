@@ -128,7 +128,7 @@ var headline = []struct {
 func (i *session) printAggregate(cell *config.Cell, r *metric.RepeatSummary, dir string) error {
 	title := fmt.Sprintf("%d of %s, %g %% confidence", len(r.Labels), terminal.Plural(r.Runs, "run"), 100*r.Confidence)
 	if cell.Label != "" {
-		title = terminal.Shorten(cell.Label, max(leastName, lineWidth-len(title)-2)) + ": " + title
+		title = terminal.Shorten(cell.Label, max(minNameWidth, lineWidth-len(title)-2)) + ": " + title
 	}
 	fmt.Fprintf(i.Out, "\n%s\n", title)
 	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)

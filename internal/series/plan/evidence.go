@@ -14,9 +14,9 @@ import (
 // clientLimited is the doubt about a cell whose client could not send its load.
 const clientLimited = string(metric.VerdictClientLimited)
 
-// judged returns the result of a cell for conditions. A condition is certain if it has the same outcome at both ends of its metric's range. One
+// judgeConditions returns the result of a cell for conditions. A condition is certain if it has the same outcome at both ends of its metric's range. One
 // certain violation decides alone; otherwise all must certainly hold.
-func judged(swept *metric.SweepCell, list []metric.Condition) verdict {
+func judgeConditions(swept *metric.SweepCell, list []metric.Condition) verdict {
 	v := verdict{margin: margin(swept, list)}
 	for _, r := range swept.Runs {
 		if r.Validity != nil && r.Validity.Verdict == metric.VerdictClientLimited {
@@ -103,7 +103,7 @@ func margin(swept *metric.SweepCell, list []metric.Condition) float64 {
 
 // evidence returns the cells that are meaningful.
 func (q *search) evidence() (list []probe) {
-	for _, p := range q.seen {
+	for _, p := range q.probes {
 		if p.doubt == "" {
 			list = append(list, p)
 		}
@@ -111,26 +111,26 @@ func (q *search) evidence() (list []probe) {
 	return list
 }
 
-// mostTries limits the tries of a cell that its client cannot measure; mostUncertain those of a cell whose figures are only approximate, because
+// maxTries limits the tries of a cell that its client cannot measure; maxUncertain those of a cell whose figures are only approximate, because
 // disturbances of the machine pass. A planner does not see such a cell and requests it again.
 const (
-	mostTries     = 3
-	mostUncertain = 6
+	maxTries     = 3
+	maxUncertain = 6
 )
 
 // givenUp says that the last cell was tried often enough; empty = it was not.
 func (q *search) givenUp() string {
-	n, limited, last := 0, 0, len(q.seen)-1
-	for k := last; k >= 0 && q.seen[k].unknown() != "" && slices.Equal(q.seen[k].values, q.seen[last].values); k-- {
+	n, limited, last := 0, 0, len(q.probes)-1
+	for k := last; k >= 0 && q.probes[k].unknown() != "" && slices.Equal(q.probes[k].values, q.probes[last].values); k-- {
 		n++
-		if q.seen[k].unknown() == clientLimited {
+		if q.probes[k].unknown() == clientLimited {
 			limited++
 		}
 	}
-	if limited < mostTries && n < mostUncertain {
+	if limited < maxTries && n < maxUncertain {
 		return ""
 	}
-	return fmt.Sprintf("%s was run %d times without a valid measurement: %s", q.cells[last].Label, n, q.seen[last].unknown())
+	return fmt.Sprintf("%s was run %d times without a valid measurement: %s", q.cells[last].Label, n, q.probes[last].unknown())
 }
 
 // unknown says what a cell leaves undecided, for the search or for one of its service levels; empty = nothing.

@@ -65,7 +65,7 @@ func TestUncertainCellsThatAreDecided(t *testing.T) {
 			}
 			q.trials = []trial{{run: run}}
 			q.judgeCell(0, []float64{8}, &config.Cell{Label: "8"})
-			p := &q.seen[0]
+			p := &q.probes[0]
 			breach := ""
 			if p.breach != nil {
 				breach = p.breach.String()
@@ -92,14 +92,14 @@ func TestUncertainTiers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range mostUncertain {
-		if said := q.givenUp(); len(q.seen) > 0 && said != "" {
+	for k := range maxUncertain {
+		if said := q.givenUp(); len(q.probes) > 0 && said != "" {
 			t.Fatalf("after %d: %s", k, said)
 		}
 		q.trials, q.cells = append(q.trials, trial{cell: k, run: run}), append(q.cells, config.Cell{Label: "8"})
 		q.judgeCell(k, []float64{8}, &q.cells[k])
 	}
-	if narrow, wide := seenBy(q.evidence(), 0), seenBy(q.evidence(), 1); len(narrow) != 0 || len(wide) != mostUncertain || !wide[0].feasible {
+	if narrow, wide := seenBy(q.evidence(), 0), seenBy(q.evidence(), 1); len(narrow) != 0 || len(wide) != maxUncertain || !wide[0].feasible {
 		t.Errorf("the first level sees %+v, the second %+v", narrow, wide)
 	}
 	if said, want := q.givenUp(), "8 was run 6 times without a valid measurement: time_to_first_token p99 lies between 40.0 and 55.0, around its limit of 45"; said != want {
@@ -122,7 +122,7 @@ func TestTierThatIsSurelyBroken(t *testing.T) {
 	}
 	q.trials = []trial{{run: run}}
 	q.judgeCell(0, []float64{8}, &config.Cell{Label: "8"})
-	if broken, open := seenBy(q.evidence(), 0), seenBy(q.evidence(), 1); len(broken) != 1 || broken[0].feasible || len(open) != 0 || q.seen[0].feasible {
+	if broken, open := seenBy(q.evidence(), 0), seenBy(q.evidence(), 1); len(broken) != 1 || broken[0].feasible || len(open) != 0 || q.probes[0].feasible {
 		t.Errorf("the first level sees %+v, the second %+v", broken, open)
 	}
 }

@@ -15,7 +15,7 @@ import (
 // pipeline.Observer). Requests in flight count as soon as it is certain whether they meet an objective.
 type requestFollower struct {
 	objectives []Objective
-	looks      []float64 // s after the start of the cell, ascending; the last is its end, without a look
+	lookTimes  []float64 // s after the start of the cell, ascending; the last is its end, without a look
 	done       func(at float64, list []capacity.Request) (enough bool)
 
 	mu      sync.Mutex
@@ -31,11 +31,11 @@ type requestState struct {
 }
 
 func newFollower(objectives []Objective, looks []float64, done func(float64, []capacity.Request) bool) *requestFollower {
-	return &requestFollower{objectives: objectives, looks: looks, done: done, flights: map[string]*requestState{}}
+	return &requestFollower{objectives: objectives, lookTimes: looks, done: done, flights: map[string]*requestState{}}
 }
 
-// of returns the state of a request.
-func (f *requestFollower) of(id string) *requestState {
+// state returns the state of a request.
+func (f *requestFollower) state(id string) *requestState {
 	one := f.flights[id]
 	if one == nil {
 		one = &requestState{}
@@ -48,21 +48,21 @@ func (f *requestFollower) of(id string) *requestState {
 func (f *requestFollower) Sent(id string, at int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.of(id).start = at
+	f.state(id).start = at
 }
 
 // First implements watch.Watcher.
 func (f *requestFollower) First(id string, at int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.of(id).first = at
+	f.state(id).first = at
 }
 
 // Ended implements watch.Watcher.
 func (f *requestFollower) Ended(id string, at int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.of(id).end = at
+	f.state(id).end = at
 }
 
 // Observe implements pipeline.Observer.
@@ -72,13 +72,13 @@ func (f *requestFollower) Observe(row *metric.Row) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	one := f.of(row.Meta.RequestID)
+	one := f.state(row.Meta.RequestID)
 	one.start, one.end, one.row = row.Start, row.End, row
 }
 
 // Looks implements watch.Watcher.
 func (f *requestFollower) Looks() (list []time.Duration) {
-	for _, at := range f.looks[:max(0, len(f.looks)-1)] {
+	for _, at := range f.lookTimes[:max(0, len(f.lookTimes)-1)] {
 		list = append(list, time.Duration(at*1e9))
 	}
 	return list
@@ -104,7 +104,7 @@ func (f *requestFollower) conclude() {
 	if f.enough {
 		return
 	}
-	end := f.looks[len(f.looks)-1]
+	end := f.lookTimes[len(f.lookTimes)-1]
 	f.done(end, f.requests(math.MaxInt64))
 }
 
@@ -139,7 +139,7 @@ func (f *requestFollower) requests(now int64) []capacity.Request {
 			break
 		}
 		r := capacity.Request{Start: float64(one.start-began) / 1e9, End: math.Inf(1)}
-		if one.end != 0 && !one.cut() {
+		if one.end != 0 && !one.cancelledByRun() {
 			r.End = float64(one.end-began) / 1e9
 		}
 		for i := range f.objectives {
@@ -156,15 +156,15 @@ func (f *requestFollower) requests(now int64) []capacity.Request {
 	return out
 }
 
-// cut reports whether the run itself cancelled the request.
-func (one *requestState) cut() bool { return one.row != nil && one.row.Class == metric.Cut }
+// cancelledByRun reports whether the run itself cancelled the request.
+func (one *requestState) cancelledByRun() bool { return one.row != nil && one.row.Class == metric.Cut }
 
 // judge returns the figure of a request at an instant, and from when it is known, in s after its start; +Inf: when it ended. A request without an
 // answer is bad once the limit has passed. One whose row is still missing is unknown.
 func (o *Objective) judge(one *requestState, now int64) (value, at float64) {
 	row, failed := one.row, one.row != nil && one.row.Class == metric.Failed
 	switch {
-	case o.tag == errorRate && (row == nil || one.cut()):
+	case o.tag == errorRate && (row == nil || one.cancelledByRun()):
 		return math.NaN(), math.Inf(1)
 	case o.tag == errorRate && failed:
 		return 1, math.Inf(1)
@@ -201,13 +201,13 @@ func (one *requestState) until(now int64) int64 {
 
 // waits reports whether a request, when last observed, still waited for the event of an objective.
 func (one *requestState) waits(o *Objective) bool {
-	return (one.end == 0 || one.cut()) && (one.first == 0 || o.tag != firstOutput)
+	return (one.end == 0 || one.cancelledByRun()) && (one.first == 0 || o.tag != firstOutput)
 }
 
 // waiting returns the number of requests that were cancelled before their first content.
 func (f *requestFollower) waiting() (n int) {
 	for _, one := range f.flights {
-		if one.cut() && one.first == 0 {
+		if one.cancelledByRun() && one.first == 0 {
 			n++
 		}
 	}

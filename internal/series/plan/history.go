@@ -65,17 +65,17 @@ func (q *search) notMonotonic(p *probe) bool {
 // bestTrials returns the best cell. If none meets all conditions, it returns that with the best objective; nil: nothing was measured.
 func (q *search) bestTrials() []bestTrial {
 	kept := 0
-	for _, p := range q.seen {
+	for _, p := range q.probes {
 		if p.feasible {
 			kept++
 		}
 	}
 	k := q.best()
-	for i, p := range q.seen {
+	for i, p := range q.probes {
 		if kept > 0 || math.IsNaN(p.objective) || p.doubt != "" {
 			continue
 		}
-		if k < 0 || (p.objective > q.seen[k].objective) == (q.run.Sweep.Objectives[0].Direction != "minimize") {
+		if k < 0 || (p.objective > q.probes[k].objective) == (q.run.Sweep.Objectives[0].Direction != "minimize") {
 			k = i
 		}
 	}
@@ -89,7 +89,7 @@ func (q *search) bestTrials() []bestTrial {
 // boundary returns the boundary found so far; nil: the search has no cell yet, or several settings. Without conditions every cell meets them.
 func (q *search) boundary() *boundarySummary {
 	s := q.run.Sweep
-	if len(s.SearchSpace) != 1 || len(q.seen) == 0 {
+	if len(s.SearchSpace) != 1 || len(q.probes) == 0 {
 		return nil
 	}
 	b := &boundarySummary{Path: s.SearchSpace[0].Path}
@@ -97,8 +97,8 @@ func (q *search) boundary() *boundarySummary {
 	if len(q.conditions) > 0 {
 		pass, fail, _, _ = boundaryOf(s).bracket(q.evidence())
 	}
-	for k := range q.seen {
-		p := &q.seen[k]
+	for k := range q.probes {
+		p := &q.probes[k]
 		switch {
 		case p.doubt != "":
 		case p.feasible && p.values[0] == pass && b.FeasibleMax == nil:
@@ -116,8 +116,8 @@ func (q *search) boundary() *boundarySummary {
 // highest returns the highest value of a cell that counts; NaN if there is none.
 func (q *search) highest() float64 {
 	v := math.NaN()
-	for k := range q.seen {
-		if p := &q.seen[k]; p.doubt == "" && !(p.values[0] <= v) {
+	for k := range q.probes {
+		if p := &q.probes[k]; p.doubt == "" && !(p.values[0] <= v) {
 			v = p.values[0]
 		}
 	}

@@ -164,8 +164,8 @@ func (i *session) first() bool {
 // show prints the report of a run and writes it to a file.
 func (i *session) show(run *metric.Run, b *config.Benchmark) error {
 	layout := artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix)
-	err := i.keep(run, layout)
-	o := i.look()
+	err := i.writeReport(run, layout)
+	o := i.style()
 	e := console.Console(i.Out, run, o)
 	if e == nil {
 		e = console.Footer(i.Out, run, o)
@@ -179,13 +179,13 @@ func (i *session) show(run *metric.Run, b *config.Benchmark) error {
 	return errors.Join(err, ignoreGone(e))
 }
 
-// keep writes the report of a run to a file.
-func (i *session) keep(run *metric.Run, layout artifact.Layout) error {
+// writeReport writes the report of a run to a file.
+func (i *session) writeReport(run *metric.Run, layout artifact.Layout) error {
 	return artifact.WriteFile(layout.Console(), []byte(i.Secrets.Values(string(console.Text(run, i.run.Environment.UI.ConsoleExportWidth, i.run.As)))))
 }
 
-// look returns the style of reports.
-func (i *session) look() console.Options {
+// style returns the style of reports.
+func (i *session) style() console.Options {
 	o := console.Options{Spell: i.run.As, Width: i.Width, Colour: i.Colour, Terminal: i.Terminal, ASCII: i.ASCII, AllTables: i.run.Tables == config.TablesAll}
 	if i.Resized != nil {
 		o.Width = i.Resized()

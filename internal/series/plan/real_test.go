@@ -342,7 +342,7 @@ func TestCapacityOverTheWire(t *testing.T) {
 	tg := wireTarget(t, url, slo)
 	began := time.Now()
 	a, err := capacity.Find(t.Context(), tg, capacity.Options{
-		Objectives: []capacity.Objective{tg.objectives[0].Objective}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, Looks: 4,
+		Objectives: []capacity.Objective{tg.objectives[0].Objective}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4,
 		Say:     func(c *capacity.Cell) { t.Log(c.Line(tg.unit())) },
 		Elapsed: func() float64 { return time.Since(began).Seconds() },
 	})

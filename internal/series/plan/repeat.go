@@ -21,14 +21,14 @@ import (
 
 // trial is one run of a cell.
 type trial struct {
-	cell  int // index into the cells
-	n     int // number within the cell, from 0
-	label string
-	dir   string
-	pause time.Duration // before it
-	run   *metric.Run   // nil = it was not executed
-	err   error
-	taken bool // taken from an earlier series, not executed again
+	cell   int // index into the cells
+	n      int // number within the cell, from 0
+	label  string
+	dir    string
+	pause  time.Duration // before it
+	run    *metric.Run   // nil = it was not executed
+	err    error
+	reused bool // reused from an earlier series, not executed again
 }
 
 // ok reports whether the trial counts among the results.
@@ -101,10 +101,10 @@ func (i *session) carryOut(g generator, cells []config.Cell) (results []trial, e
 		if !more || i.ctx.Err() != nil {
 			return results, nil //nolint:nilerr // an interrupt ends a series; what was measured counts
 		}
-		if err := i.take(&t, &cells[t.cell]); err != nil {
+		if err := i.reuse(&t, &cells[t.cell]); err != nil {
 			return results, err
 		}
-		if t.taken {
+		if t.reused {
 			results = append(results, t)
 			continue
 		}
@@ -194,7 +194,7 @@ func (i *session) trial(t *trial, cell *config.Cell, sweepID string) (*metric.Ru
 	layout := artifact.NewLayout(t.dir, b.Artifacts.Prefix)
 	done, err := i.runner(i.ctx, &b, seed, info, id())
 	if done != nil {
-		err = errors.Join(err, i.keep(done, layout))
+		err = errors.Join(err, i.writeReport(done, layout))
 	}
 	if err != nil || done == nil || done.Cancelled {
 		return done, err

@@ -25,9 +25,9 @@ func cellDigest(b *config.Benchmark, seed *config.Seed) (digest string, text []b
 	return hex.EncodeToString(sum[:]), text, nil
 }
 
-// take reuses the finished run of an earlier series for a trial, if there is one. A run with another configuration is an error: its results do not
+// reuse reuses the finished run of an earlier series for a trial, if there is one. A run with another configuration is an error: its results do not
 // belong to this series, and it must not be overwritten.
-func (i *session) take(t *trial, cell *config.Cell) error {
+func (i *session) reuse(t *trial, cell *config.Cell) error {
 	if !i.run.Resume {
 		return nil
 	}
@@ -53,7 +53,7 @@ func (i *session) take(t *trial, cell *config.Cell) error {
 		fmt.Fprintf(i.Err, "aiperf: %s is not complete in %s: the run is repeated\n", terminal.Line(torn), terminal.Line(t.dir))
 		return nil
 	}
-	t.run, t.taken, t.pause = run, true, 0
+	t.run, t.reused, t.pause = run, true, 0
 	fmt.Fprintf(i.Err, "aiperf: %s has already finished\n", terminal.Line(t.dir))
 	return nil
 }
@@ -85,7 +85,7 @@ func departs(path string, was, is any) string {
 		}
 		slices.Sort(keys)
 		for _, key := range slices.Compact(keys) {
-			if found := departs(joined(path, key), a[key], b[key]); found != "" {
+			if found := departs(joinPath(path, key), a[key], b[key]); found != "" {
 				return found
 			}
 		}
@@ -110,7 +110,7 @@ func departs(path string, was, is any) string {
 	return fmt.Sprintf("%s: %s, now %s", path, before, now)
 }
 
-func joined(path, key string) string {
+func joinPath(path, key string) string {
 	if path == "" {
 		return key
 	}

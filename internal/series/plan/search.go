@@ -24,7 +24,7 @@ type search struct {
 	conditions []metric.Condition
 	tiers      []tier
 	objective  metric.Stat
-	seen       []probe
+	probes     []probe
 	history    []iteration
 	cells      []config.Cell
 	trials     []trial
@@ -155,10 +155,10 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 			break
 		}
 		fmt.Fprintf(q.Err, "aiperf: iteration %d of at most %d: %s\n", n+1, q.run.Sweep.MaxIterations, terminal.Line(t.label))
-		if err := q.take(&t, &cell); err != nil {
+		if err := q.reuse(&t, &cell); err != nil {
 			return err
 		}
-		if !t.taken {
+		if !t.reused {
 			t.run, t.err = q.trial(&t, &cell, sweepID)
 			if t.run != nil {
 				t.err = errors.Join(t.err, q.showOne(&t))
@@ -184,9 +184,9 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 	for _, a := range cell.Values {
 		it.Values[a.Path] = a.Values[0]
 	}
-	p.verdict = judged(&swept, q.conditions)
+	p.verdict = judgeConditions(&swept, q.conditions)
 	for _, t := range q.tiers {
-		p.tiers = append(p.tiers, judged(&swept, t.conditions))
+		p.tiers = append(p.tiers, judgeConditions(&swept, t.conditions))
 	}
 	if slices.ContainsFunc(p.tiers, func(v verdict) bool { return v.doubt == "" }) { // it is evidence for that level
 		p.doubt = ""
@@ -208,7 +208,7 @@ func (q *search) judgeCell(n int, x []float64, cell *config.Cell) {
 		it.Reason = "no run succeeded"
 	}
 	it.Feasible, it.NotMonotonic = p.feasible, q.notMonotonic(&p)
-	q.seen, q.history = append(q.seen, p), append(q.history, it)
+	q.probes, q.history = append(q.probes, p), append(q.history, it)
 }
 
 // best returns the index of the best cell: the highest value that meets all conditions, or the best objective among the cells that do; -1: none does.
@@ -217,7 +217,7 @@ func (q *search) best() int {
 	s := q.run.Sweep
 	edge := seeksBoundary(s)
 	pass, _, _, _ := boundaryOf(s).bracket(q.evidence())
-	for k, p := range q.seen {
+	for k, p := range q.probes {
 		if !p.feasible || !edge && math.IsNaN(p.objective) || edge && p.values[0] > pass {
 			continue
 		}
@@ -225,11 +225,11 @@ func (q *search) best() int {
 		switch {
 		case better:
 		case edge:
-			better = p.values[0] > q.seen[best].values[0]
+			better = p.values[0] > q.probes[best].values[0]
 		case s.Objectives[0].Direction == "minimize":
-			better = p.objective < q.seen[best].objective
+			better = p.objective < q.probes[best].objective
 		default:
-			better = p.objective > q.seen[best].objective
+			better = p.objective > q.probes[best].objective
 		}
 		if better {
 			best = k
@@ -240,8 +240,8 @@ func (q *search) best() int {
 
 // tried says how many cells were tried, and how many of them are not counted.
 func (q *search) tried() string {
-	text := fmt.Sprintf("%d tried", len(q.seen))
-	if lost := len(q.seen) - len(q.evidence()); lost > 0 {
+	text := fmt.Sprintf("%d tried", len(q.probes))
+	if lost := len(q.probes) - len(q.evidence()); lost > 0 {
 		text += fmt.Sprintf(", %d of them not measured", lost)
 	}
 	return text
@@ -277,7 +277,7 @@ func (q *search) end(reason string) (int, error) {
 		return 1, nil
 	}
 	fmt.Fprintf(q.Out, "\nSearch: best is %s", terminal.Line(q.cells[k].Label))
-	if v := q.seen[k].objective; !math.IsNaN(v) {
+	if v := q.probes[k].objective; !math.IsNaN(v) {
 		fmt.Fprintf(q.Out, ", %s %s", q.run.Sweep.Objectives[0].Metric, terminal.Figure(v))
 	}
 	fmt.Fprintf(q.Out, " (%s; %s)\n", q.tried(), reason)

@@ -149,7 +149,7 @@ func TestNoEvidence(t *testing.T) {
 			t.Fatal(done)
 		}
 		p.values = x
-		q.seen, q.cells = append(q.seen, p), append(q.cells, config.Cell{Label: itoa(int(x[0]))})
+		q.probes, q.cells = append(q.probes, p), append(q.cells, config.Cell{Label: itoa(int(x[0]))})
 		return q.cells[len(q.cells)-1].Label
 	}
 	kept, doubt := probe{verdict: verdict{feasible: true, margin: 1}}, probe{verdict: verdict{doubt: "uncertain"}}
@@ -177,7 +177,7 @@ func TestNoEvidence(t *testing.T) {
 func TestClientIsTheLimit(t *testing.T) {
 	q := &search{}
 	for i, doubt := range []string{"uncertain", "client limited", "uncertain", "client limited", "client limited"} {
-		q.seen, q.cells = append(q.seen, probe{values: []float64{8}, verdict: verdict{doubt: doubt}}), append(q.cells, config.Cell{Label: "8"})
+		q.probes, q.cells = append(q.probes, probe{values: []float64{8}, verdict: verdict{doubt: doubt}}), append(q.cells, config.Cell{Label: "8"})
 		if said := q.givenUp(); (said != "") != (i == 4) {
 			t.Errorf("after %d: %q", i+1, said)
 		}

@@ -58,8 +58,8 @@ func shortNames(cells []config.Cell) (short map[string]string, order []string) {
 	return short, order
 }
 
-// swept returns the summary of the cells of the sweep.
-func (i *session) swept(cells []config.Cell, byCell [][]*trial) (*metric.SweepSummary, error) {
+// sweepSummary returns the summary of the cells of the sweep.
+func (i *session) sweepSummary(cells []config.Cell, byCell [][]*trial) (*metric.SweepSummary, error) {
 	short, names := shortNames(cells)
 	s := &metric.SweepSummary{
 		Confidence: i.run.MultiRun.ConfidenceLevel, Trials: max(1, i.run.MultiRun.NumRuns), Mode: i.run.Sweep.IterationOrder, Names: names, Combined: len(cells),
@@ -104,7 +104,7 @@ func (i *session) sweepDir() string {
 
 // sweepFiles writes the summary of all cells.
 func (i *session) sweepFiles(cells []config.Cell, byCell [][]*trial) error {
-	s, err := i.swept(cells, byCell)
+	s, err := i.sweepSummary(cells, byCell)
 	if err != nil {
 		return err
 	}

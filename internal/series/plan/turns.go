@@ -70,7 +70,7 @@ func (i *session) turns(o TurnOptions) (*comparison.Result, error) {
 			return nil, err
 		}
 		if got[0] == nil || got[1] == nil { // interrupted: judge the pairs so far
-			return i.judged(a, b, &o, number)
+			return i.comparePairs(a, b, &o, number)
 		}
 		a, b = append(a, *got[0]), append(b, *got[1])
 		if doubt := cmp.Or(got[0].Doubt, got[1].Doubt); doubt == "" || o.Compare.Invalid {
@@ -79,7 +79,7 @@ func (i *session) turns(o TurnOptions) (*comparison.Result, error) {
 			fmt.Fprintf(i.Err, "aiperf: repeating pair %d: %s\n", pair+1, doubt)
 		}
 	}
-	return i.judged(a, b, &o, number)
+	return i.comparePairs(a, b, &o, number)
 }
 
 // pair executes the two blocks of a pair, one after the other or both at once. A side that the user interrupted is nil.
@@ -102,8 +102,8 @@ func (i *session) pair(o *TurnOptions, pair int, turns [2]int, base *config.Seed
 	return got, errors.Join(errs[:]...)
 }
 
-// judged compares the pairs and writes the result.
-func (i *session) judged(a, b []comparison.Run, o *TurnOptions, seed uint64) (*comparison.Result, error) {
+// comparePairs compares the pairs and writes the result.
+func (i *session) comparePairs(a, b []comparison.Run, o *TurnOptions, seed uint64) (*comparison.Result, error) {
 	r, err := comparison.Pairs(a, b, o.Compare, seed)
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (i *session) turn(ctx context.Context, o *TurnOptions, pair, side int, base
 	fmt.Fprintf(i.Err, "aiperf: pair %d of %d, %s: %s\n", pair+1, max(o.Pairs, pair+1), strings.ToUpper(name), terminal.Line(url))
 	done, err := i.runner(ctx, &b, seed, metric.RunInfo{RandomSeed: digits(seed), RunLabel: label}, id())
 	if cut := ctx.Err() != nil; cut || err != nil {
-		return nil, unless(cut, err)
+		return nil, ignoreInterrupt(cut, err)
 	}
 	if done == nil || done.Profiling.Valid == 0 {
 		return nil, fmt.Errorf("%s: no request succeeded", label)
@@ -163,8 +163,8 @@ func (i *session) turn(ctx context.Context, o *TurnOptions, pair, side int, base
 	return &runs[0], nil
 }
 
-// unless returns err, or nil if the user interrupted: the results so far count.
-func unless(interrupted bool, err error) error {
+// ignoreInterrupt returns err, or nil if the user interrupted: the results so far count.
+func ignoreInterrupt(interrupted bool, err error) error {
 	if interrupted {
 		return nil
 	}

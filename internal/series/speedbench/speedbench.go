@@ -217,12 +217,12 @@ func readSummary(dir string) (*summary, error) {
 	}
 	s := &summary{}
 	var input map[string]json.RawMessage
-	take(all["input_config"], &input)
-	take(input["models"], &s.Input.Models)
-	take(input["datasets"], &s.Input.Datasets)
-	take(all["start_time"], &s.Start)
+	decodeLenient(all["input_config"], &input)
+	decodeLenient(input["models"], &s.Input.Models)
+	decodeLenient(input["datasets"], &s.Input.Datasets)
+	decodeLenient(all["start_time"], &s.Start)
 	var stats map[string]any
-	take(all["output_token_throughput"], &stats)
+	decodeLenient(all["output_token_throughput"], &stats)
 	s.Throughput = map[string]*float64{}
 	for name, v := range stats {
 		if f, ok := v.(float64); ok {
@@ -232,8 +232,8 @@ func readSummary(dir string) (*summary, error) {
 	return s, nil
 }
 
-// take decodes a part of a document; if its form is unexpected, v keeps what was decoded before.
-func take(raw json.RawMessage, v any) {
+// decodeLenient decodes a part of a document; if its form is unexpected, v keeps what was decoded before.
+func decodeLenient(raw json.RawMessage, v any) {
 	if len(raw) > 0 {
 		_ = json.Unmarshal(raw, v) // missing values stay visible as such
 	}

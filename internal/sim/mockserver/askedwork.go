@@ -9,8 +9,8 @@ import (
 	"aiperf/internal/text/tokenizer"
 )
 
-// askedWork is the work that a request body asks for.
-type askedWork struct {
+// requestedWork is the work that a request body asks for.
+type requestedWork struct {
 	model  string
 	stream bool
 	// saysStream: the body says whether the answer is to be streamed.
@@ -36,12 +36,12 @@ type askedWork struct {
 var promptKeys = []string{"messages", "system", "prompt", "input", "instructions", "inputs", "text_input", "query", "passages", "documents", "texts", "text", "input_ids", "token_ids", "instances"}
 
 // readAsk parses a body; nil = not a JSON object.
-func readAsk(p *fastjson.Parser, body []byte) *askedWork {
+func readAsk(p *fastjson.Parser, body []byte) *requestedWork {
 	v, err := p.ParseBytes(body)
 	if err != nil || v.Type() != fastjson.TypeObject {
 		return nil
 	}
-	a := &askedWork{
+	a := &requestedWork{
 		model:  string(v.GetStringBytes("model")),
 		stream: v.GetBool("stream"), saysStream: v.Exists("stream"),
 		usage:     v.GetBool("stream_options", "include_usage"),
@@ -82,7 +82,7 @@ func readAsk(p *fastjson.Parser, body []byte) *askedWork {
 }
 
 // collect appends the texts of a prompt: strings, lists of strings, messages with content, and parts or passages with a text.
-func (a *askedWork) collect(texts []string, v *fastjson.Value) []string {
+func (a *requestedWork) collect(texts []string, v *fastjson.Value) []string {
 	switch v.Type() {
 	case fastjson.TypeString:
 		return append(texts, string(v.GetStringBytes()))
@@ -103,10 +103,10 @@ func (a *askedWork) collect(texts []string, v *fastjson.Value) []string {
 }
 
 // asksLength reports whether the request asks for a longer answer than its natural length.
-func (a *askedWork) asksLength() bool { return a.ignoreEOS || a.min > 0 }
+func (a *requestedWork) asksLength() bool { return a.ignoreEOS || a.min > 0 }
 
 // tokens returns the length of the answer and its finish reason.
-func (a *askedWork) tokens(natural int) (n int, finish string) {
+func (a *requestedWork) tokens(natural int) (n int, finish string) {
 	if a.fixed > 0 {
 		return a.fixed, "stop"
 	}
@@ -127,7 +127,7 @@ var counter = sync.OnceValue(func() *tokenizer.Tokenizer {
 })
 
 // promptTokens returns the number of tokens of the prompt.
-func (a *askedWork) promptTokens(exact bool) int {
+func (a *requestedWork) promptTokens(exact bool) int {
 	if exact {
 		if t := counter(); t != nil {
 			return a.tokenCount + t.Count(a.text)

@@ -20,8 +20,8 @@ import (
 	"aiperf/internal/wire/openinference"
 )
 
-// past is a deadline in the past.
-var past = time.Unix(1, 0)
+// pastDeadline is a deadline in the past.
+var pastDeadline = time.Unix(1, 0)
 
 // conn answers the requests of one connection, one after the other.
 type conn struct {
@@ -36,7 +36,7 @@ type conn struct {
 
 func newConn(s *Server, c *net.TCPConn, sock *socket) *conn {
 	return &conn{Server: s, tcp: c, sock: sock, in: reader{Reader: bufio.NewReaderSize(c, maxLine)},
-		st: stream{back: make(chan struct{}, 1)}}
+		st: stream{returned: make(chan struct{}, 1)}}
 }
 
 func (c *conn) run() {
@@ -140,7 +140,7 @@ func (c *conn) page(path string) func(*request) bool {
 }
 
 // readAsk parses a JSON request; nil = not valid.
-func (c *conn) readAsk(req *request) *askedWork {
+func (c *conn) readAsk(req *request) *requestedWork {
 	if !strings.HasSuffix(req.path, inferTail) || req.path == retrievalPath {
 		return readAsk(&c.parser, req.body)
 	}
@@ -216,7 +216,7 @@ func (c *conn) infer(req *request) bool {
 	if c.slots != nil { // waiting requests are served in the order of their arrival
 		select {
 		case c.slots <- struct{}{}:
-		case <-c.over:
+		case <-c.stopped:
 			return false
 		}
 		defer func() { <-c.slots }()
@@ -270,7 +270,7 @@ func (c *conn) aftermath(failed string) bool {
 }
 
 // prepare plans the answer.
-func (c *conn) prepare(req *request, a *askedWork, t *Truth, arrival int64) *stream {
+func (c *conn) prepare(req *request, a *requestedWork, t *Truth, arrival int64) *stream {
 	shape := &completionsShape
 	switch {
 	case req.path == "/v1/chat/completions":
@@ -286,7 +286,7 @@ func (c *conn) prepare(req *request, a *askedWork, t *Truth, arrival int64) *str
 	reasons := shape.reasons || other != nil && other.reasons
 	c.st = stream{sink: c.sock, shape: shape, wire: other, opts: &c.opts, ask: a, truth: t, logged: c.Server.truth != nil,
 		script: c.opts.script(t.Number, a, reasons), offset: t.Arrival - arrival, framed: !req.oldProtocol,
-		prefix: c.st.prefix, buf: c.st.buf, back: c.st.back}
+		prefix: c.st.prefix, buf: c.st.buf, returned: c.st.returned}
 	st := &c.st
 	st.next = arrival + int64(st.script.first)
 	return st
@@ -342,7 +342,7 @@ func (c *conn) lookUp(st *stream, model string) {
 	if tokens == 0 { // the request did not ask for usage
 		tokens = int(math.Round(float64(st.ask.promptTokens(c.opts.CountPrompt)) * c.opts.PromptFactor))
 	}
-	if found := c.cache.take(model, st.ask.text, tokens); c.opts.PrefixCache == cacheOn {
+	if found := c.cache.add(model, st.ask.text, tokens); c.opts.PrefixCache == cacheOn {
 		st.cached = found
 	}
 }
@@ -372,7 +372,7 @@ func (c *conn) openStream(req *request, st *stream, id string, created int64, mo
 		st.close(at, "}")
 	}
 	st.send(0, 0, true)
-	return !st.over
+	return !st.ended
 }
 
 // breakWhole puts the head before a complete body and breaks the body according to the script.
@@ -395,16 +395,16 @@ func (st *stream) breakWhole(req *request) {
 
 // deliver writes the events, each at its instant.
 func (c *conn) deliver(st *stream) {
-	for !st.over || len(st.rest) > 0 {
+	for !st.ended || len(st.unsent) > 0 {
 		switch {
-		case len(st.rest) > 0:
+		case len(st.unsent) > 0:
 			st.flush()
 		case st.next > clock.Now():
 			if !c.pacers[st.truth.Number%uint64(len(c.pacers))].add(st) {
-				st.over, st.failed = true, outcomeShutdown
+				st.ended, st.failed = true, outcomeShutdown
 				return
 			}
-			<-st.back
+			<-st.returned
 		default:
 			st.step(true)
 		}

@@ -47,7 +47,7 @@ func (g *grpcSide) Accept() (net.Conn, error) {
 	select {
 	case c := <-g.conns:
 		return c, nil
-	case <-g.over:
+	case <-g.stopped:
 		return nil, net.ErrClosed
 	}
 }
@@ -68,7 +68,7 @@ func (g *grpcSide) serve(c *net.TCPConn, in *bufio.Reader) {
 	select {
 	case g.conns <- one:
 		<-one.closed
-	case <-g.over:
+	case <-g.stopped:
 	}
 	g.mu.Lock()
 	delete(g.open, from)

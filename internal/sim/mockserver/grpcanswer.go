@@ -40,7 +40,7 @@ type call struct {
 	*grpcSide
 	ctx    context.Context
 	in     *openinference.ModelInferRequest
-	ask    *askedWork
+	ask    *requestedWork
 	truth  *Truth
 	script script
 	st     stream
@@ -67,7 +67,7 @@ func (c *call) answer(arrival int64) error {
 	}
 	next := arrival + int64(p.first)
 	for left, events := p.tokens, 0; left > 0; events++ {
-		if events == p.cut {
+		if events == p.failAfter {
 			return c.breakOff()
 		}
 		n := min(left, p.perEvent)
@@ -82,9 +82,9 @@ func (c *call) answer(arrival int64) error {
 
 // whole sends the answer in one message.
 func (c *call) whole(due, offset int64) error {
-	if c.script.cut >= 0 {
+	if c.script.failAfter >= 0 {
 		if !c.until(due) {
-			return c.gone()
+			return c.ended()
 		}
 		return c.breakOff()
 	}
@@ -94,7 +94,7 @@ func (c *call) whole(due, offset int64) error {
 // say sends n words at an instant; the last message includes the end mark.
 func (c *call) say(due, offset int64, n int, last bool) error {
 	if !c.until(due) {
-		return c.gone()
+		return c.ended()
 	}
 	var text []byte
 	for range n {
@@ -119,12 +119,12 @@ func (c *call) say(due, offset int64, n int, last bool) error {
 	c.truth.Tokens += n
 	c.truth.Writes = append(c.truth.Writes, w)
 	if err != nil {
-		return c.gone()
+		return c.ended()
 	}
 	if last && separate {
 		r.Outputs, r.Parameters = nil, map[string]*openinference.InferParameter{"triton_final_response": {ParameterChoice: &openinference.InferParameter_BoolParam{BoolParam: true}}}
 		if c.put(r, "") != nil {
-			return c.gone()
+			return c.ended()
 		}
 	}
 	return nil
@@ -156,16 +156,16 @@ func (c *call) breakOff() error {
 func (c *call) stall() error {
 	select {
 	case <-c.ctx.Done():
-	case <-c.over:
+	case <-c.stopped:
 	}
 	return status.Error(codes.Unavailable, "simulated failure")
 }
 
-// gone records that the client or the server has ended the call.
-func (c *call) gone() error {
+// ended records that the client or the server has ended the call.
+func (c *call) ended() error {
 	c.truth.Outcome = outcomeGone
 	select {
-	case <-c.over:
+	case <-c.stopped:
 		c.truth.Outcome = outcomeShutdown
 	default:
 	}
@@ -184,14 +184,14 @@ func (c *call) until(at int64) bool {
 	case <-timer.C:
 		return true
 	case <-c.ctx.Done():
-	case <-c.over:
+	case <-c.stopped:
 	}
 	return false
 }
 
 // askOf parses a request's tensors.
-func askOf(in *openinference.ModelInferRequest) *askedWork {
-	a := &askedWork{model: in.GetModelName(), items: 1, images: 1}
+func askOf(in *openinference.ModelInferRequest) *requestedWork {
+	a := &requestedWork{model: in.GetModelName(), items: 1, images: 1}
 	for _, t := range in.GetInputs() {
 		c := t.GetContents()
 		switch t.GetName() {
@@ -201,9 +201,9 @@ func askOf(in *openinference.ModelInferRequest) *askedWork {
 			}
 			a.items = max(1, len(c.GetBytesContents()))
 		case "query":
-			a.text = strings.TrimSpace(a.text + " " + joined(c))
+			a.text = strings.TrimSpace(a.text + " " + joinContents(c))
 		case "passages":
-			a.text, a.items = strings.TrimSpace(a.text+" "+joined(c)), len(c.GetBytesContents())
+			a.text, a.items = strings.TrimSpace(a.text+" "+joinContents(c)), len(c.GetBytesContents())
 		case "max_tokens":
 			a.max = firstInt(c)
 		case "min_length":
@@ -233,7 +233,7 @@ const (
 )
 
 // tensor returns the requested output.
-func (o *Options) tensor(a *askedWork, p *script) *openinference.ModelInferResponse_InferOutputTensor {
+func (o *Options) tensor(a *requestedWork, p *script) *openinference.ModelInferResponse_InferOutputTensor {
 	t := &openinference.ModelInferResponse_InferOutputTensor{Name: a.output, Datatype: "FP32", Shape: []int64{int64(a.items)}, Contents: new(openinference.InferTensorContents)}
 	n := a.items
 	switch a.output {
@@ -250,7 +250,7 @@ func (o *Options) tensor(a *askedWork, p *script) *openinference.ModelInferRespo
 	return t
 }
 
-func joined(c *openinference.InferTensorContents) string {
+func joinContents(c *openinference.InferTensorContents) string {
 	return string(bytes.Join(c.GetBytesContents(), []byte{' '}))
 }
 
@@ -262,7 +262,7 @@ func firstInt(c *openinference.InferTensorContents) int {
 }
 
 // sampling parses vLLM's parameters, whose numbers may be strings.
-func (a *askedWork) sampling(list [][]byte) {
+func (a *requestedWork) sampling(list [][]byte) {
 	var p map[string]any
 	if len(list) == 0 || json.Unmarshal(list[0], &p) != nil {
 		return

@@ -70,13 +70,13 @@ func (st *stream) imageUsage(b []byte) []byte {
 func (st *stream) imageEvent() {
 	at := st.open()
 	st.truth.Images++
-	st.left--
+	st.tokensLeft--
 	name := "image_generation.partial_image"
-	if st.left == 0 {
+	if st.tokensLeft == 0 {
 		name = "image_generation.completed"
 	}
 	st.buf = append(st.buf, "event: "+name+"\ndata: {\"type\":\""+name+`","b64_json":"`+picture+`"`...)
-	if st.left > 0 {
+	if st.tokensLeft > 0 {
 		st.buf = append(st.buf, `,"partial_image_index":`...)
 		st.buf = strconv.AppendInt(st.buf, int64(st.events), 10)
 	} else {
@@ -155,13 +155,13 @@ func (c *conn) film(req *request) bool {
 }
 
 // readFormAsk parses a form; nil = the body is not a form.
-func readFormAsk(body []byte) *askedWork {
+func readFormAsk(body []byte) *requestedWork {
 	line, _, _ := bytes.Cut(body, []byte("\r\n"))
 	boundary, ok := bytes.CutPrefix(line, []byte("--"))
 	if !ok || len(boundary) == 0 {
 		return nil
 	}
-	a := &askedWork{items: 1, images: 1}
+	a := &requestedWork{items: 1, images: 1}
 	for r := multipart.NewReader(bytes.NewReader(body), string(boundary)); ; {
 		p, err := r.NextRawPart()
 		if errors.Is(err, io.EOF) {

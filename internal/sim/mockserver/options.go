@@ -125,7 +125,7 @@ var knobs = []Knob{
 	{"error-kinds", "http-500", "kinds of failures, equally likely, joined by commas (in URLs by plus signs): http-NNN, sse, close, reset, stall (in the middle of the answer), slow, hang (no answer)",
 		func(o *Options, v string) (err error) { o.ErrorKinds, err = kinds(v); return }},
 	{"usage", "true", "report token counts if the request asks for them",
-		func(o *Options, v string) (err error) { o.Usage, err = yes(v); return }},
+		func(o *Options, v string) (err error) { o.Usage, err = parseBool(v); return }},
 	{"usage-in", usageOwn, "stream events with token counts, chat and completions only: own (an additional last event), finish (the event with the finish reason), every",
 		func(o *Options, v string) (err error) {
 			o.UsageIn, err = oneOf(v, usageOwn, usageFinish, usageEvery)
@@ -139,11 +139,11 @@ var knobs = []Knob{
 			return
 		}},
 	{"done", "true", "end streams with data: [DONE], if their API has it",
-		func(o *Options, v string) (err error) { o.Done, err = yes(v); return }},
+		func(o *Options, v string) (err error) { o.Done, err = parseBool(v); return }},
 	{"eos", eosHonour, "handling of ignore_eos and min_tokens: honour, ignore, refuse (status 400)",
 		func(o *Options, v string) (err error) { o.EOS, err = oneOf(v, eosHonour, eosIgnore, eosRefuse); return }},
 	{"count-prompt", "true", "count prompt tokens with the built-in tokenizer; false = report the number of words",
-		func(o *Options, v string) (err error) { o.CountPrompt, err = yes(v); return }},
+		func(o *Options, v string) (err error) { o.CountPrompt, err = parseBool(v); return }},
 	{"seed", "1", "seed of the random draws; the same seed gives the n-th request the same answer",
 		func(o *Options, v string) (err error) { o.Seed, err = strconv.ParseUint(v, 10, 64); return }},
 	{"model", "mock", "model name in /v1/models",
@@ -153,7 +153,7 @@ var knobs = []Knob{
 	{"dimensions", "8", "length of embedding vectors",
 		func(o *Options, v string) (err error) { o.Dimensions, err = whole(v, 1, 1<<20); return }},
 	{"nagle", "false", "keep Nagle's algorithm on, as some servers do: small events wait for the acknowledgement of earlier ones",
-		func(o *Options, v string) (err error) { o.Nagle, err = yes(v); return }},
+		func(o *Options, v string) (err error) { o.Nagle, err = parseBool(v); return }},
 	{"lump", "0s", "interval at which HTTP stream events are written together, like a buffering proxy; 0s = write each one immediately",
 		func(o *Options, v string) (err error) { o.Lump, err = duration(v); return }},
 	{"prefix-cache", cacheOff, "prefix cache in blocks of 64 bytes, without effect on latencies. on: usage (chat, completions) and /metrics report cached tokens; counters: only /metrics does; off",
@@ -284,7 +284,7 @@ func whole(v string, lo, hi int) (int, error) {
 	return n, nil
 }
 
-func yes(v string) (bool, error) {
+func parseBool(v string) (bool, error) {
 	b, err := strconv.ParseBool(v)
 	if err != nil {
 		return false, fmt.Errorf("must be true or false")

@@ -42,8 +42,8 @@ func (p *pacer) run() {
 			continue
 		}
 		st.step(false)
-		if st.over || len(st.rest) > 0 {
-			st.back <- struct{}{}
+		if st.ended || len(st.unsent) > 0 {
+			st.returned <- struct{}{}
 			continue
 		}
 		p.mu.Lock()
@@ -58,8 +58,8 @@ func (p *pacer) take() (*stream, int64, bool) {
 	defer p.mu.Unlock()
 	if p.stopped {
 		for _, st := range p.queue {
-			st.over, st.failed = true, outcomeShutdown
-			st.back <- struct{}{}
+			st.ended, st.failed = true, outcomeShutdown
+			st.returned <- struct{}{}
 		}
 		p.queue = nil
 		return nil, 0, false

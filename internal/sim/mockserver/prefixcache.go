@@ -24,17 +24,17 @@ const (
 type prefixCache struct {
 	seed maphash.Seed
 
-	mu           sync.Mutex
-	blocks       map[uint64]struct{} // hashes of prompts up to the end of a block
-	asked, found int64               // numbers of tokens
+	mu             sync.Mutex
+	blocks         map[uint64]struct{} // hashes of prompts up to the end of a block
+	lookups, found int64               // numbers of tokens
 }
 
 func newPrefixCache() *prefixCache {
 	return &prefixCache{seed: maphash.MakeSeed(), blocks: map[uint64]struct{}{}}
 }
 
-// take adds a prompt to the cache and returns how many of its tokens were already cached. A nil cache returns -1.
-func (c *prefixCache) take(model, prompt string, tokens int) int {
+// add adds a prompt to the cache and returns how many of its tokens were already cached. A nil cache returns -1.
+func (c *prefixCache) add(model, prompt string, tokens int) int {
 	if c == nil {
 		return -1
 	}
@@ -59,7 +59,7 @@ func (c *prefixCache) take(model, prompt string, tokens int) int {
 	if same > 0 {
 		found = int(math.Round(float64(tokens) * float64(same) / float64(len(prompt))))
 	}
-	c.asked, c.found = c.asked+int64(tokens), c.found+int64(found)
+	c.lookups, c.found = c.lookups+int64(tokens), c.found+int64(found)
 	return found
 }
 
@@ -82,7 +82,7 @@ func (c *prefixCache) text(model string) (out string) {
 	for _, one := range []struct {
 		name, help string
 		n          int64
-	}{{"vllm:prefix_cache_queries_total", "Prompt tokens looked up in the prefix cache.", c.asked}, {"vllm:prefix_cache_hits_total", "Prompt tokens found in the prefix cache.", c.found}} {
+	}{{"vllm:prefix_cache_queries_total", "Prompt tokens looked up in the prefix cache.", c.lookups}, {"vllm:prefix_cache_hits_total", "Prompt tokens found in the prefix cache.", c.found}} {
 		out += fmt.Sprintf("# HELP %[1]s %[2]s\n# TYPE %[1]s counter\n%[1]s{model_name=%[3]q} %[4]d\n", one.name, one.help, model, one.n)
 	}
 	return out

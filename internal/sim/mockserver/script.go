@@ -13,13 +13,13 @@ type script struct {
 	reasoning int
 	finish    string
 	perEvent  int
-	cut       int // content events before the failure; -1 = no failure inside the stream
+	failAfter int // content events before the failure; -1 = no failure inside the stream
 	itl       time.Duration
 	first     time.Duration // time from arrival to the first content event
 }
 
-func (o *Options) script(n uint64, a *askedWork, reasons bool) script {
-	p := script{rng: rand.New(rand.NewPCG(o.Seed, n)), perEvent: o.TokensPerEvent, itl: o.ITL, cut: -1}
+func (o *Options) script(n uint64, a *requestedWork, reasons bool) script {
+	p := script{rng: rand.New(rand.NewPCG(o.Seed, n)), perEvent: o.TokensPerEvent, itl: o.ITL, failAfter: -1}
 	draw, pick, where := p.rng.Float64(), p.rng.Float64(), p.rng.Float64()
 	if draw < o.ErrorRate {
 		p.kind = o.ErrorKinds[int(pick*float64(len(o.ErrorKinds)))]
@@ -35,9 +35,9 @@ func (o *Options) script(n uint64, a *askedWork, reasons bool) script {
 	}
 	switch p.kind {
 	case kindSSE, kindClose, kindReset, kindStall:
-		p.cut = 1
+		p.failAfter = 1
 		if n := p.events(); n > 2 {
-			p.cut += int(where * float64(n-1))
+			p.failAfter += int(where * float64(n-1))
 		}
 	}
 	p.first = p.stretch(o.TTFT, o.Jitter)

@@ -27,7 +27,7 @@ type Server struct {
 	conns    map[*net.TCPConn]struct{}
 	closed   bool
 	wg       sync.WaitGroup
-	over     chan struct{} // closed when the server closes
+	stopped  chan struct{} // closed when the server closes
 	load     func()        // loads the tokenizer for prompts
 	warm     chan struct{} // closed when the tokenizer is loaded
 }
@@ -39,7 +39,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: o, started: time.Now(), truth: log, pacers: newPacers(), conns: map[*net.TCPConn]struct{}{},
-		over: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}
+		stopped: make(chan struct{}), warm: make(chan struct{}), load: func() { counter() }}
 	s.grpc = newGRPCSide(s)
 	if o.PrefixCache != cacheOff {
 		s.cache = newPrefixCache()
@@ -105,7 +105,7 @@ func (s *Server) accept(l acceptor) {
 			return
 		}
 		if err != nil { // this client has disconnected, or there is no free descriptor; the next accept may succeed
-			if !s.rest(pause) {
+			if !s.wait(pause) {
 				return
 			}
 			pause = min(2*pause, longestPause)
@@ -124,14 +124,14 @@ func (s *Server) accept(l acceptor) {
 	}
 }
 
-// rest waits for a while, and then reports whether the server is still open.
-func (s *Server) rest(d time.Duration) bool {
+// wait waits for a while, and then reports whether the server is still open.
+func (s *Server) wait(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-s.over:
+	case <-s.stopped:
 		return false
 	}
 }
@@ -166,7 +166,7 @@ func (s *Server) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.over)
+	close(s.stopped)
 	var err error
 	if s.listener != nil {
 		err = s.listener.Close()
@@ -174,7 +174,7 @@ func (s *Server) Close() error {
 	for c := range s.conns {
 		// Wakes the connection's goroutine without freeing the descriptor that the pacer may be using.
 		_ = c.CloseRead()
-		_ = c.SetDeadline(past)
+		_ = c.SetDeadline(pastDeadline)
 	}
 	s.mu.Unlock()
 	for _, p := range s.pacers {

@@ -54,31 +54,31 @@ type stream struct {
 	wire   *wire // nil = shape defines the format
 	model  string
 	opts   *Options
-	ask    *askedWork
+	ask    *requestedWork
 	script script
 	truth  *Truth
 	logged bool // record the writes
 
-	whole  []byte // complete body instead of events
-	prefix []byte // start of every event
-	buf    []byte
-	rest   []byte // bytes that the socket did not accept at once
-	next   int64  // instant at which the next event is due
-	made   int64  // instant of the next event to make, if events are lumped; 0 = not begun
-	due    int64  // wall time at which the event in buf is due
-	offset int64  // wall time minus instant
-	events int    // number of content events made
-	left   int    // remaining visible tokens
-	think  int    // remaining reasoning tokens
-	prompt int    // prompt tokens
-	cached int    // prompt tokens from the prefix cache; -1 = not reported
-	framed bool   // chunked transfer coding
-	over   bool
-	turned bool   // the text has begun
-	failed string // reason for an early end, "" = none
+	whole         []byte // complete body instead of events
+	prefix        []byte // start of every event
+	buf           []byte
+	unsent        []byte // bytes that the socket did not accept at once
+	next          int64  // instant at which the next event is due
+	nextMade      int64  // instant of the next event to make, if events are lumped; 0 = not begun
+	due           int64  // wall time at which the event in buf is due
+	offset        int64  // wall time minus instant
+	events        int    // number of content events made
+	tokensLeft    int    // remaining visible tokens
+	reasoningLeft int    // remaining reasoning tokens
+	prompt        int    // prompt tokens
+	cached        int    // prompt tokens from the prefix cache; -1 = not reported
+	framed        bool   // chunked transfer coding
+	ended         bool
+	turned        bool   // the text has begun
+	failed        string // reason for an early end, "" = none
 
 	firstWrite int64         // wall time after the first content event, ns
-	back       chan struct{} // signals that the pacer returns the stream
+	returned   chan struct{} // signals that the pacer returns the stream
 }
 
 // begin prepares the events.
@@ -91,7 +91,7 @@ func (st *stream) begin(id string, created int64, model string) {
 	b = strconv.AppendInt(b, created, 10)
 	b = append(b, `,"model":`...)
 	st.prefix = jsontext.AppendString(b, model)
-	st.left, st.think = st.script.tokens, st.script.reasoning
+	st.tokensLeft, st.reasoningLeft = st.script.tokens, st.script.reasoning
 }
 
 // step makes and writes the next event; the last one includes the end of the answer.
@@ -104,16 +104,16 @@ func (st *stream) step(wait bool) {
 	st.buf = st.buf[:0]
 	if st.whole != nil {
 		st.buf = append(st.buf, st.whole...)
-		st.over = true
+		st.ended = true
 		st.send(1, st.truth.Tokens+st.truth.Reasoning, wait)
 		return
 	}
-	if st.events == st.script.cut {
+	if st.events == st.script.failAfter {
 		st.breakOff(wait)
 		return
 	}
 	tokens := st.event()
-	if st.left+st.think == 0 && st.events != st.script.cut {
+	if st.tokensLeft+st.reasoningLeft == 0 && st.events != st.script.failAfter {
 		st.end()
 	}
 	st.next += int64(st.script.stretch(st.script.itl, st.opts.Jitter))
@@ -126,16 +126,16 @@ func (st *stream) event() (tokens int) {
 		st.imageEvent()
 		return 0
 	}
-	open, left, sum := st.shape.content, &st.left, &st.truth.Tokens
-	if st.think > 0 {
-		open, left, sum = `"delta":{"`+st.opts.ReasoningField+`":"`, &st.think, &st.truth.Reasoning
+	open, left, sum := st.shape.content, &st.tokensLeft, &st.truth.Tokens
+	if st.reasoningLeft > 0 {
+		open, left, sum = `"delta":{"`+st.opts.ReasoningField+`":"`, &st.reasoningLeft, &st.truth.Reasoning
 	}
 	tokens = min(*left, st.script.perEvent)
 	*left -= tokens
 	*sum += tokens
 	st.events++
 	at := st.open()
-	after, last := st.wording(open, left == &st.think)
+	after, last := st.wording(open, left == &st.reasoningLeft)
 	if st.wire != nil && st.wire.ids {
 		st.buf = st.ids(st.buf, tokens)
 	} else {
@@ -175,7 +175,7 @@ func (st *stream) end() {
 		if st.framed {
 			st.buf = append(st.buf, "0\r\n\r\n"...)
 		}
-		st.over = true
+		st.ended = true
 		return
 	}
 	if st.wire != nil {
@@ -212,12 +212,12 @@ func (st *stream) mark() {
 	if st.framed {
 		st.buf = append(st.buf, "0\r\n\r\n"...)
 	}
-	st.over = true
+	st.ended = true
 }
 
 // breakOff ends the answer with the failure of its script.
 func (st *stream) breakOff(wait bool) {
-	st.failed, st.over = st.script.kind, true
+	st.failed, st.ended = st.script.kind, true
 	if st.script.kind != kindSSE {
 		return
 	}
@@ -296,21 +296,21 @@ func (st *stream) send(events, tokens int, wait bool) {
 	if st.logged {
 		st.truth.Writes = append(st.truth.Writes, w)
 	}
-	st.rest = st.buf[n:]
+	st.unsent = st.buf[n:]
 	if err != nil {
-		st.rest, st.over, st.failed = nil, true, outcomeGone
+		st.unsent, st.ended, st.failed = nil, true, outcomeGone
 	}
 }
 
 // flush waits until the socket has accepted the rest.
 func (st *stream) flush() {
-	err := st.sink.write(st.rest)
-	st.rest = nil
+	err := st.sink.write(st.unsent)
+	st.unsent = nil
 	if st.logged && len(st.truth.Writes) > 0 {
 		st.truth.Writes[len(st.truth.Writes)-1].After = wallNow()
 	}
 	if err != nil {
-		st.over, st.failed = true, outcomeGone
+		st.ended, st.failed = true, outcomeGone
 	}
 }
 

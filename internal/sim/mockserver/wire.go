@@ -37,7 +37,7 @@ const (
 )
 
 // wire returns the API of a request. SGLang and Hugging Face share a path and differ in their bodies.
-func (a *askedWork) wire(path string) (w *wire, streams bool) {
+func (a *requestedWork) wire(path string) (w *wire, streams bool) {
 	if path == tritonTail && a.ids {
 		return &sglangWire, false
 	}

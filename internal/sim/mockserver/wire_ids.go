@@ -16,7 +16,7 @@ func (st *stream) ids(b []byte, n int) []byte {
 // sglangMeta returns SGLang's metadata of the answer so far.
 func sglangMeta(st *stream, model string) string {
 	finish := "null"
-	if st.left == 0 {
+	if st.tokensLeft == 0 {
 		finish = `{"type":"` + st.script.finish + `"}`
 	}
 	counts := ""
@@ -31,7 +31,7 @@ var sglangWire = wire{
 	counts: true, done: true, ids: true,
 	content: func(st *stream) string { return "data: " + sglangMeta(st, "") }, after: `]}`,
 	whole: func(st *stream, _, model string) []byte {
-		st.truth.Tokens, st.left = st.script.tokens, 0
+		st.truth.Tokens, st.tokensLeft = st.script.tokens, 0
 		return append(st.ids([]byte(sglangMeta(st, `,"model":`+quoted(model))), st.script.tokens), `]}`...)
 	},
 }

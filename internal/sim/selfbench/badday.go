@@ -41,7 +41,7 @@ func (b *suite) badDay(h disturbance, mode string) error {
 	truth := filepath.Join(b.dir, "truth.jsonl")
 	const streams, tokens = 12, 20
 	requests := 180
-	if b.quick {
+	if b.short {
 		requests = 96
 	}
 	var dir string

@@ -88,7 +88,7 @@ const bytesPerToken = 4
 func bareReplay(addr string, rows []traceRow, speed float64) (lags sample, err error) {
 	connections := 0
 	for i := 0; i < len(rows); {
-		n := together(rows[i:])
+		n := sameInstant(rows[i:])
 		connections = max(connections, 4*n) // a connection is used again three batches later; by then it is idle or has answers queued, and both are fine
 		i += n
 	}
@@ -102,7 +102,7 @@ func bareReplay(addr string, rows []traceRow, speed float64) (lags sample, err e
 	defer w.Detach()
 	begin, used := clock.Now()+int64(500*time.Millisecond), 0
 	for i := 0; i < len(rows); {
-		n := together(rows[i:])
+		n := sameInstant(rows[i:])
 		var requests [][]byte
 		for _, r := range rows[i : i+n] {
 			requests = append(requests, bareRequest(addr, r.Input*bytesPerToken, r.Output, true))
@@ -130,8 +130,8 @@ type traceRow struct {
 	Output    int     `json:"output_length"`
 }
 
-// together returns how many rows at the start share an instant.
-func together(rows []traceRow) int {
+// sameInstant returns how many rows at the start share an instant.
+func sameInstant(rows []traceRow) int {
 	n := 1
 	for n < len(rows) && rows[n].Timestamp == rows[0].Timestamp {
 		n++

@@ -92,10 +92,10 @@ func certaintyFigure(b *suite) error {
 	b.row("situation", "messages", "too late", "most", "too early", "most", "inside", "uncertain", "width p50", "p99", "verdict", "aim")
 	var report certaintyReport
 	for _, s := range situations() {
-		if b.quick && s.long || !strings.Contains(s.String(), b.situation) {
+		if b.short && s.long || !strings.Contains(s.String(), b.situation) {
 			continue
 		}
-		if b.quick {
+		if b.short {
 			s.rounds = (s.rounds + 1) / 2
 		}
 		if err := whileBusy(s.busy, func() error { return b.certainty(s, &report) }); err != nil {
@@ -204,7 +204,7 @@ type comparison struct {
 }
 
 // estimate holds for a metric, by request, the reported value, its bounds and the truth, in ns.
-type estimate struct{ stated, low, high, right []float64 }
+type estimate struct{ reported, low, high, truth []float64 }
 
 // certainMetrics are the metrics whose statistics are compared.
 var certainMetrics = []string{"time_to_first_token", "inter_token_latency", "request_latency"}
@@ -225,7 +225,7 @@ var statistics = []statistic{
 // of returns a statistic of the reported values, of both bounds and of the truth, in ns.
 func (e *estimate) of(s statistic) (stated, low, high, right float64) {
 	at := func(v []float64) float64 { d := stats.Describe(v); return s.of(&d) }
-	return at(e.stated), at(e.low), at(e.high), at(e.right)
+	return at(e.reported), at(e.low), at(e.high), at(e.truth)
 }
 
 // stampNoise is the largest difference, in ns, between two kernel stamps of one packet: that of the socket and that of the capture. Most differ by
@@ -327,8 +327,8 @@ func (c *comparison) request(rec *record.Record, events []record.Message, list [
 	first, last := events[0], events[n]
 	add := func(metric string, divisor, stated, low, high, right int64) {
 		e, by := c.values[metric], float64(divisor)
-		e.stated, e.low = append(e.stated, float64(stated)/by), append(e.low, float64(low)/by)
-		e.high, e.right = append(e.high, float64(high)/by), append(e.right, float64(right)/by)
+		e.reported, e.low = append(e.reported, float64(stated)/by), append(e.low, float64(low)/by)
+		e.high, e.truth = append(e.high, float64(high)/by), append(e.truth, float64(right)/by)
 	}
 	v := first.At - rec.Start
 	add("time_to_first_token", 1, v, v-first.UncertainNs, v, arrived[0]-start)
@@ -377,14 +377,14 @@ func (r *certaintyReport) judge(s situation, c *comparison, verdict string, writ
 	case verdict == "valid" && worst > .05:
 		r.missed++
 	case verdict == "uncertain" && worst <= .01:
-		r.unjust++
+		r.falseAlarms++
 	}
 }
 
 // certaintyReport collects the statistics of all situations.
 type certaintyReport struct {
-	lines                        [][]any
-	all, missed, unjust, outside int
+	lines                             [][]any
+	all, missed, falseAlarms, outside int
 }
 
 // print adds a table of all statistics and the counts.
@@ -397,5 +397,5 @@ func (r *certaintyReport) print(b *suite) {
 	b.flush()
 	b.section("Verdicts")
 	b.row("situations", "missed: verdict valid, but a statistic is wrong by more than 5 %", "false alarm: verdict uncertain, but all statistics are within 1 %", "statistics outside their bounds")
-	b.row(r.all, r.missed, r.unjust, fmt.Sprintf("%d of %d", r.outside, len(r.lines)))
+	b.row(r.all, r.missed, r.falseAlarms, fmt.Sprintf("%d of %d", r.outside, len(r.lines)))
 }

@@ -38,7 +38,7 @@ var tasks = []task{
 func cpuFigure(b *suite) error {
 	b.row("unit", "client", "CPU/unit", "ratio", "aim")
 	for _, t := range tasks {
-		if b.quick {
+		if b.short {
 			t.rounds, t.long = 1, t.short+(t.long-t.short)/2
 		}
 		if err := b.compare(t); err != nil {

@@ -19,7 +19,7 @@ const updatesPerSecond = 4
 // with and without a view alternate, and each round gives its own value; the differences between rounds are noise.
 func dashboardFigure(b *suite) error {
 	seconds, rounds := 8, 3
-	if b.quick {
+	if b.short {
 		seconds, rounds = 3, 1
 	}
 	return b.withServer(func(s *server) error {

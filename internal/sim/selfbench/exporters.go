@@ -18,7 +18,7 @@ const flushSeconds = 2
 // exportersFigure runs the same schedule with and without exporters: reading them must not affect the schedule.
 func exportersFigure(b *suite) error {
 	seconds := 10
-	if b.quick {
+	if b.short {
 		seconds = 3
 	}
 	urls, stop, err := exporters(exporterCount)

@@ -77,8 +77,8 @@ func readValidity(dir string) (validity, error) {
 	return summary.Validity, err
 }
 
-// judged runs a benchmark and returns its records and its verdict.
-func (b *suite) judged(args ...string) (list []recordLine, v validity, err error) {
+// runBenchmark runs a benchmark and returns its records and its verdict.
+func (b *suite) runBenchmark(args ...string) (list []recordLine, v validity, err error) {
 	dir, _, err := b.profile(args...)
 	if err != nil {
 		return nil, v, err

@@ -43,7 +43,7 @@ var figures = []figure{
 type suite struct {
 	aiperf string // the program under test
 	dir    string // scratch folder
-	quick  bool
+	short  bool
 	runs   int
 	python string // Python that may have tiktoken, "" = the one in PATH
 
@@ -67,7 +67,7 @@ func main() {
 	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma-separated list of additional tokenizer files or folders to measure")
 	flag.StringVar(&b.situation, "situation", "", "for -run certainty: only situations whose name contains this text")
 	flag.Parse()
-	b.quick, b.aiperf = *quick, *aiperf
+	b.short, b.aiperf = *quick, *aiperf
 	exit(b.measure(*only))
 }
 

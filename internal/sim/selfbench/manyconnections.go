@@ -48,7 +48,7 @@ func crowdFigure(b *suite) error {
 		{1000, 1, 100, 50 * time.Millisecond, ""},
 		{10000, 4, 20, time.Second, "< 1.5 GB, no stream starves"},
 	} {
-		if b.quick {
+		if b.short {
 			c.streams /= 10
 		}
 		if err := b.crowd(c.streams, c.addresses, c.tokens, c.itl, c.aim); err != nil {
@@ -93,7 +93,7 @@ func (b *suite) crowd(streams, addresses, tokens int, itl time.Duration, aim str
 
 func millionFigure(b *suite) error {
 	requests := 1_000_000
-	if b.quick {
+	if b.short {
 		requests /= 20
 	}
 	b.row("requests", "time", "requests/s", "CPU/request", "memory", "aim")

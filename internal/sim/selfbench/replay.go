@@ -19,7 +19,7 @@ var trace []byte
 
 func replayFigure(b *suite) error {
 	speed := 30
-	if b.quick {
+	if b.short {
 		speed = 120
 	}
 	path := filepath.Join(b.dir, "mooncake.jsonl")
@@ -32,7 +32,7 @@ func replayFigure(b *suite) error {
 	}
 	b.row("trace", "requests", "lag p50", "p99", "max", "verdict", "aim")
 	return b.withServer(func(s *server) error {
-		list, v, err := b.judged("--url", s.url, "--streaming", "--input-file", path, "--custom-dataset-type", "mooncake_trace",
+		list, v, err := b.runBenchmark("--url", s.url, "--streaming", "--input-file", path, "--custom-dataset-type", "mooncake_trace",
 			"--fixed-schedule", "--synthesis-speedup-ratio", strconv.Itoa(speed))
 		if err != nil {
 			return err

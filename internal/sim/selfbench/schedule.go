@@ -10,7 +10,7 @@ import (
 
 func scheduleFigure(b *suite) error {
 	seconds := 10
-	if b.quick {
+	if b.short {
 		seconds = 2
 	}
 	b.row("asked", "arrivals", "lag p50", "p99", "max", "drift", "sent/s", "KS distance", "verdict", "aim")
@@ -21,20 +21,20 @@ func scheduleFigure(b *suite) error {
 			aim = "p99 < 0.2 ms, drift 0"
 		}
 		for _, pattern := range []string{"constant", "poisson"} {
-			if err := b.keep(rate, seconds, pattern, "", aim); err != nil {
+			if err := b.measureSchedule(rate, seconds, pattern, "", aim); err != nil {
 				return err
 			}
 		}
 	}
 	return whileBusy(runtime.NumCPU(), func() error {
-		return b.keep(1000, seconds, "poisson", ", all cores busy", "the verdict reports it")
+		return b.measureSchedule(1000, seconds, "poisson", ", all cores busy", "the verdict reports it")
 	})
 }
 
-// keep sends at a rate for some seconds and prints how precisely the instants were met.
-func (b *suite) keep(rate, seconds int, pattern, when, aim string) error {
+// measureSchedule sends at a rate for some seconds and prints how precisely the instants were met.
+func (b *suite) measureSchedule(rate, seconds int, pattern, when, aim string) error {
 	return b.withServer(func(s *server) error {
-		list, v, err := b.judged("--url", s.url, "--isl", "16", "--request-rate", strconv.Itoa(rate), "--arrival-pattern", pattern,
+		list, v, err := b.runBenchmark("--url", s.url, "--isl", "16", "--request-rate", strconv.Itoa(rate), "--arrival-pattern", pattern,
 			"--benchmark-duration", strconv.Itoa(seconds))
 		if err != nil {
 			return err

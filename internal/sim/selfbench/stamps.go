@@ -45,7 +45,7 @@ func stampFigure(b *suite) error {
 		{streams: 400, seconds: 4},
 		{streams: 100, seconds: 5, spread: true, busy: true, aim: busy},
 	} {
-		if b.quick {
+		if b.short {
 			w.seconds = 2
 		}
 		f := func() error { return b.stamps(w) }

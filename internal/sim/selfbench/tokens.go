@@ -145,7 +145,7 @@ func tokenizerFigure(b *suite) error {
 		return err
 	}
 	rounds := 7
-	if b.quick {
+	if b.short {
 		rounds = 2
 	}
 	theirs, err := b.tiktoken(c, rounds)

@@ -19,7 +19,7 @@ var wireTask = task{title: "event, 100 streams x 100 tokens/s", tokens: 100, str
 func wireFigure(b *suite) error {
 	b.row("unit", "client", "CPU/unit", "ratio", "aim")
 	t := wireTask
-	if b.quick {
+	if b.short {
 		t.rounds, t.long = 1, t.short+(t.long-t.short)/2
 	}
 	s, err := startChildServer("wire", strconv.Itoa(t.tokens))

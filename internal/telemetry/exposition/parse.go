@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// MostSamples is the largest number of samples of a page; further lines count as invalid.
-const MostSamples = 200_000
+// MaxSamples is the largest number of samples of a page; further lines count as invalid.
+const MaxSamples = 200_000
 
 // parser parses a page line by line.
 type parser struct {
@@ -31,8 +31,8 @@ func Parse(body []byte) *Page {
 		switch {
 		case line[0] == '#':
 			why = p.comment(line)
-		case p.page.Samples >= MostSamples:
-			why = "no more than " + strconv.Itoa(MostSamples) + " samples"
+		case p.page.Samples >= MaxSamples:
+			why = "no more than " + strconv.Itoa(MaxSamples) + " samples"
 		default:
 			why = p.sample(line)
 		}

@@ -88,8 +88,8 @@ func TestFamilies(t *testing.T) {
 }
 
 func TestSamplesAreBounded(t *testing.T) {
-	p := Parse([]byte(strings.Repeat("a 1\n", MostSamples+3)))
-	if p.Samples != MostSamples || p.BadLines != 3 {
+	p := Parse([]byte(strings.Repeat("a 1\n", MaxSamples+3)))
+	if p.Samples != MaxSamples || p.BadLines != 3 {
 		t.Errorf("%d samples, %d bad lines", p.Samples, p.BadLines)
 	}
 }

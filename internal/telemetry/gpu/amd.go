@@ -20,8 +20,8 @@ const AMDURL = "amdsmi://localhost"
 // The collector of AMD's GPUs runs amd-smi, which is part of the driver, at every interval: `amd-smi metric --json`. It runs `amd-smi list --json` and
 // `amd-smi static --asic --json` once, to identify the GPUs. Versions use different names; a figure that a GPU does not have is "N/A".
 
-// mostJSON limits the size of one output, in bytes.
-const mostJSON = 16 << 20
+// maxJSON limits the size of one output, in bytes.
+const maxJSON = 16 << 20
 
 // quantity is a figure of amd-smi: a number, a string with a number, or {"value", "unit"}.
 type quantity struct {
@@ -222,11 +222,11 @@ func (a *amdSMI) ask(ctx context.Context, args ...string) ([]byte, error) {
 	return out.b, nil
 }
 
-// limitedBuffer stores the first mostJSON bytes.
+// limitedBuffer stores the first maxJSON bytes.
 type limitedBuffer struct{ b []byte }
 
 func (l *limitedBuffer) Write(b []byte) (int, error) {
-	l.b = append(l.b, b[:min(len(b), mostJSON-len(l.b))]...)
+	l.b = append(l.b, b[:min(len(b), maxJSON-len(l.b))]...)
 	return len(b), nil
 }
 

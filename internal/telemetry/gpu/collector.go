@@ -54,9 +54,9 @@ type local interface {
 // source is one exporter.
 type source struct {
 	*telemetry.Exporter
-	shown  string // its URL for files
-	body   []byte // the previous page
-	warned bool
+	displayURL string // its URL for files
+	body       []byte // the previous page
+	warned     bool
 }
 
 // Open looks for exporters and takes the first page of each that answers. Without any the collector does nothing.
@@ -65,7 +65,7 @@ func Open(ctx context.Context, o Options) *Collector {
 	c.series = NewSeries(c.fields)
 	asked := telemetry.URLs(o.Defaults, o.URLs)
 	answers := telemetry.Probe(ctx, o.Client, asked, o.Reachable)
-	c.configured = shown(o.URLs)
+	c.configured = displayURLs(o.URLs)
 	var exporters []*telemetry.Exporter
 	for i, address := range asked {
 		a := answers[i]
@@ -80,9 +80,9 @@ func Open(ctx context.Context, o Options) *Collector {
 		case !named:
 			c.configured = append(c.configured, telemetry.Shown(address))
 		}
-		s := &source{shown: telemetry.Shown(address)}
+		s := &source{displayURL: telemetry.Shown(address)}
 		s.Exporter = telemetry.NewExporter(o.Client, address, func(a *telemetry.Answer) { c.take(s, a) })
-		c.successful = append(c.successful, s.shown)
+		c.successful = append(c.successful, s.displayURL)
 		c.sources = append(c.sources, s)
 		exporters = append(exporters, s.Exporter)
 		c.take(s, a)
@@ -96,7 +96,7 @@ func Open(ctx context.Context, o Options) *Collector {
 	return c
 }
 
-func shown(addresses []string) (out []string) {
+func displayURLs(addresses []string) (out []string) {
 	for _, a := range addresses {
 		out = append(out, telemetry.Shown(a))
 	}
@@ -124,7 +124,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 	if !page.IsText() {
 		return
 	}
-	for _, one := range c.fields.Page(page, time.Now().UnixNano(), s.shown) {
+	for _, one := range c.fields.Page(page, time.Now().UnixNano(), s.displayURL) {
 		c.add(&one)
 	}
 }
@@ -135,10 +135,10 @@ func (c *Collector) bad(s *source, page *exposition.Page) {
 	if !page.IsText() {
 		text = "not a metrics page: " + text
 	}
-	c.losses.Add(telemetry.Fault("ParseError", s.shown, text), 1)
+	c.losses.Add(telemetry.Fault("ParseError", s.displayURL, text), 1)
 	if !s.warned {
 		s.warned = true
-		c.Warn("GPU telemetry: " + s.shown + ": " + text)
+		c.Warn("GPU telemetry: " + s.displayURL + ": " + text)
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"aiperf/internal/base/boundedfile"
 )
 
-// mostCustom limits the size of a file of custom figures, in bytes.
-const mostCustom = 1 << 20
+// maxCustom limits the size of a file of custom figures, in bytes.
+const maxCustom = 1 << 20
 
 // ReadCustom reads additional figures from a file in the format of the DCGM exporter: FIELD, type, help. Invalid lines are skipped with a warning;
 // known figures are skipped.
 func ReadCustom(path string) (fields []Field, warnings []string, err error) {
-	text, err := boundedfile.ReadAll(path, mostCustom)
+	text, err := boundedfile.ReadAll(path, maxCustom)
 	if err != nil {
 		return nil, nil, err
 	}

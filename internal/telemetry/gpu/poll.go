@@ -9,15 +9,15 @@ import (
 
 // poller reads a local source at every interval, and on request.
 type poller struct {
-	asked chan chan struct{} // requests for a reading; the channel that is sent is closed when it is done
-	end   context.CancelFunc
-	done  chan struct{}
+	requests chan chan struct{} // requests for a reading; the channel that is sent is closed when it is done
+	end      context.CancelFunc
+	done     chan struct{}
 }
 
 // poll starts the readings. read takes one reading; its errors are counted as losses of the source.
 func (c *Collector) poll(ctx context.Context, source string, read func(context.Context) error) *poller {
 	running, end := context.WithCancel(context.WithoutCancel(ctx))
-	p := &poller{asked: make(chan chan struct{}), end: end, done: make(chan struct{})}
+	p := &poller{requests: make(chan chan struct{}), end: end, done: make(chan struct{})}
 	go func() {
 		defer close(p.done)
 		tick := time.NewTicker(c.Cadence.Interval) // a source that is slower than the interval is read without a pause
@@ -26,7 +26,7 @@ func (c *Collector) poll(ctx context.Context, source string, read func(context.C
 			var waits chan struct{}
 			select {
 			case <-tick.C:
-			case waits = <-p.asked:
+			case waits = <-p.requests:
 			case <-running.Done():
 				return
 			}
@@ -51,7 +51,7 @@ func (c *Collector) poll(ctx context.Context, source string, read func(context.C
 func (p *poller) now(ctx context.Context) {
 	there := make(chan struct{})
 	select {
-	case p.asked <- there:
+	case p.requests <- there:
 	case <-p.done:
 		return
 	case <-ctx.Done():

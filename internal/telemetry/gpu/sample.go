@@ -48,8 +48,8 @@ func (f *Fields) Page(page *exposition.Page, at int64, source string) []Sample {
 	return out
 }
 
-// mostGPUs is the largest number of GPUs of one page.
-const mostGPUs = 4096
+// maxGPUs is the largest number of GPUs of one page.
+const maxGPUs = 4096
 
 func (f *Fields) take(byIndex map[int]*Sample, in *exposition.Sample) {
 	index, err := strconv.Atoi(in.Label("gpu"))
@@ -58,7 +58,7 @@ func (f *Fields) take(byIndex map[int]*Sample, in *exposition.Sample) {
 	}
 	s := byIndex[index]
 	if s == nil {
-		if len(byIndex) >= mostGPUs {
+		if len(byIndex) >= maxGPUs {
 			return
 		}
 		s = &Sample{Values: f.none()}

@@ -57,8 +57,8 @@ type smi struct {
 	warn    func(string)
 }
 
-// mostDoubt is the largest uncertain share of the energy without a warning.
-const mostDoubt = 0.02
+// maxDoubt is the largest uncertain share of the energy without a warning.
+const maxDoubt = 0.02
 
 // OpenSMI starts the collector of NVIDIA's GPUs of this machine and waits for its first reading. command is the program, usually nvidia-smi, which is
 // part of the driver. It has no energy counter, so energy is integrated from the readings of power. It reports neither the use of multiprocessors nor
@@ -154,7 +154,7 @@ func (s *smi) stop() {
 	for _, e := range s.energy {
 		joules, doubt = joules+e.joules, doubt+e.maxError
 	}
-	if doubt > mostDoubt*joules {
+	if doubt > maxDoubt*joules {
 		s.warn(fmt.Sprintf("GPU energy is accurate to %.1f %% only, because it is computed from power readings and the power changed fast. Use a DCGM exporter, which reads the energy counter.", 100*doubt/joules))
 	}
 }

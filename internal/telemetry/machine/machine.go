@@ -48,12 +48,12 @@ type Watcher struct {
 
 // sample holds the changes between two readings, and the state at the second.
 type sample struct {
-	at                int64   // wall, ns
-	busy, steal, most float64 // percent: busy time of all CPUs, the part taken by a hypervisor, and the busiest CPU
-	memory            float64 // percent
-	ports             float64 // percent of the ports that connections may use
-	switches          float64 // per second
-	waited            float64 // percent of the time in which a task waited for a CPU; NaN = missing
+	at                   int64   // wall, ns
+	busy, steal, busiest float64 // percent: busy time of all CPUs, the part taken by a hypervisor, and the busiest CPU
+	memory               float64 // percent
+	ports                float64 // percent of the ports that connections may use
+	switches             float64 // per second
+	waited               float64 // percent of the time in which a task waited for a CPU; NaN = missing
 }
 
 // Start starts the readings; line receives lines of the file, one at a time. nil = this system does not provide the data.
@@ -116,7 +116,7 @@ func (w *Watcher) take(a, b *state, at time.Time, passed time.Duration) {
 	for i := range min(len(a.cores), len(b.cores)) {
 		busy, _ := used(a.cores[i], b.cores[i])
 		cores = append(cores, busy)
-		s.most = max(s.most, busy)
+		s.busiest = max(s.busiest, busy)
 	}
 	if b.memoryTotal > 0 {
 		s.memory = 100 * (1 - b.memoryFree/b.memoryTotal)
@@ -196,7 +196,7 @@ func (w *Watcher) Use(window metric.Window) (u metric.MachineUse) {
 			u.Pressure += s.waited
 			told++
 		}
-		u.MachineCPUMax, u.StealMax, u.MachineCoreMax = max(u.MachineCPUMax, s.busy), max(u.StealMax, s.steal), max(u.MachineCoreMax, s.most)
+		u.MachineCPUMax, u.StealMax, u.MachineCoreMax = max(u.MachineCPUMax, s.busy), max(u.StealMax, s.steal), max(u.MachineCoreMax, s.busiest)
 		u.MemoryMax, u.PortsMax = max(u.MemoryMax, s.memory), max(u.PortsMax, s.ports)
 	}
 	if u.MachineSamples > 0 {

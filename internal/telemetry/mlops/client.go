@@ -41,8 +41,8 @@ type Param struct{ Key, Value string }
 // File is a file to upload; Name is its path in the tracker, with slashes.
 type File struct{ Path, Name string }
 
-// mostAnswer limits how much of an answer is read, in bytes.
-const mostAnswer = 1 << 20
+// maxAnswer limits how much of an answer is read, in bytes.
+const maxAnswer = 1 << 20
 
 // client calls a tracker.
 type client struct {
@@ -123,7 +123,7 @@ func (c *client) do(ctx context.Context, method, address, kind string, body io.R
 		return nil, fmt.Errorf("%s %s: %w", method, place(address), err)
 	}
 	defer resp.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return text, &statusError{method, place(address), resp.StatusCode, credentials(req).Text(string(text))} // the message is shortened later
 	}

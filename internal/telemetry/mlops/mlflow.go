@@ -28,9 +28,9 @@ type Sent struct{ ExperimentID, RunID, URL string }
 
 // Limits of the API: entries of one runs/log-batch, and bytes of a parameter's value that every version accepts.
 const (
-	mostMetrics = 1000
-	mostParams  = 100
-	mostValue   = 500
+	maxMetrics = 1000
+	maxParams  = 100
+	maxValue   = 500
 )
 
 type pair struct {
@@ -155,17 +155,17 @@ func (m *MLflow) figures(ctx context.Context, c *client, run string, r *Report) 
 	}
 	var params []pair
 	for _, one := range r.Params {
-		params = append(params, pair{one.Key, strings.ToValidUTF8(one.Value[:min(len(one.Value), mostValue)], "")})
+		params = append(params, pair{one.Key, strings.ToValidUTF8(one.Value[:min(len(one.Value), maxValue)], "")})
 	}
 	batch := func(body map[string]any) error {
 		body["run_id"] = run
 		return c.json(ctx, http.MethodPost, "/api/2.0/mlflow/runs/log-batch", body, nil)
 	}
 	var errs []error
-	for part := range slices.Chunk(metrics, mostMetrics) {
+	for part := range slices.Chunk(metrics, maxMetrics) {
 		errs = append(errs, batch(map[string]any{"metrics": part}))
 	}
-	for part := range slices.Chunk(params, mostParams) {
+	for part := range slices.Chunk(params, maxParams) {
 		errs = append(errs, batch(map[string]any{"params": part}))
 	}
 	return errors.Join(errs...)

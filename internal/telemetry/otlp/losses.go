@@ -41,8 +41,8 @@ func (l *losses) note(what string, err error) {
 	l.failures[what] = &failure{err, 1}
 }
 
-// tell warns about lost spans; begun is the number of all spans.
-func (l *losses) tell(begun int64, warn func(string)) {
+// warnLost warns about lost spans; begun is the number of all spans.
+func (l *losses) warnLost(begun int64, warn func(string)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if f := l.failures["metrics"]; f != nil {

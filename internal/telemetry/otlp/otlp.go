@@ -162,7 +162,7 @@ func (s *Stream) deliverSpans(ctx context.Context, batch [][]byte) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.o.Timeout)
 	defer cancel()
-	err := s.spans.insist(ctx, export(s.resource, s.o.Run.Version, batch), s.o.Flush/4, s.o.Flush, s.o.Timeout)
+	err := s.spans.deliverWithRetries(ctx, export(s.resource, s.o.Run.Version, batch), s.o.Flush/4, s.o.Flush, s.o.Timeout)
 	if err == nil {
 		s.lost.deliver(len(batch))
 	}
@@ -242,5 +242,5 @@ func (s *Stream) Close(ctx context.Context) {
 		}
 		defer one.client.CloseIdleConnections()
 	}
-	s.lost.tell(s.begun(), s.o.Warn)
+	s.lost.warnLost(s.begun(), s.o.Warn)
 }

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// mostAnswer limits how much of a collector's answer is read, in bytes.
-const mostAnswer = 1 << 20
+// maxAnswer limits how much of a collector's answer is read, in bytes.
+const maxAnswer = 1 << 20
 
 // sender delivers the messages of one signal.
 type sender struct {
@@ -35,13 +35,13 @@ func newSender(o *Options, to target, path string, headers map[string]string) *s
 	return &sender{url: to.base + path, headers: to.with(headers), agent: "aiperf/" + o.Run.Version, client: &http.Client{Transport: transport, Timeout: o.Timeout}}
 }
 
-// laterError is a failure after which a retry may succeed.
-type laterError struct {
+// retryLaterError is a failure after which a retry may succeed.
+type retryLaterError struct {
 	error
 	after time.Duration // as the collector requested; 0 = unspecified
 }
 
-func (e laterError) Unwrap() error { return e.error }
+func (e retryLaterError) Unwrap() error { return e.error }
 
 // deliver sends a message once. It returns an error if the collector rejects a part.
 func (s *sender) deliver(ctx context.Context, body []byte) error {
@@ -66,21 +66,21 @@ func (s *sender) deliver(ctx context.Context, body []byte) error {
 	resp, err := s.client.Do(req)
 	var failed interface{ Temporary() bool } // a timeout, a name server that is busy, or no free descriptor
 	if errors.As(err, &failed) && failed.Temporary() {
-		return laterError{error: err}
+		return retryLaterError{error: err}
 	}
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return err
 	}
-	return s.judge(resp, answer)
+	return s.classify(resp, answer)
 }
 
-// judge returns the error that an answer means; nil = success.
-func (s *sender) judge(resp *http.Response, answer []byte) error {
+// classify returns the error that an answer means; nil = success.
+func (s *sender) classify(resp *http.Response, answer []byte) error {
 	if resp.StatusCode/100 == 2 {
 		if resp.Header.Get("Content-Type") != "application/x-protobuf" {
 			return nil
@@ -97,7 +97,7 @@ func (s *sender) judge(resp *http.Response, answer []byte) error {
 	err := fmt.Errorf("%s answered %s: %.300s", s.url, resp.Status, text)
 	switch resp.StatusCode { // those of OTLP 1.9, "Retryable Response Codes"
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return laterError{err, retryAfter(resp.Header.Get("Retry-After"))}
+		return retryLaterError{err, retryAfter(resp.Header.Get("Retry-After"))}
 	}
 	return err
 }
@@ -113,12 +113,12 @@ func retryAfter(text string) time.Duration {
 	return 0
 }
 
-// insist delivers a message with retries after temporary failures, for at most most. The pauses grow from first to longest.
-func (s *sender) insist(ctx context.Context, body []byte, first, longest, most time.Duration) error {
+// deliverWithRetries delivers a message with retries after temporary failures, for at most most. The pauses grow from first to longest.
+func (s *sender) deliverWithRetries(ctx context.Context, body []byte, first, longest, most time.Duration) error {
 	begun, pause := time.Now(), first
 	for {
 		err := s.deliver(ctx, body)
-		var later laterError
+		var later retryLaterError
 		if !errors.As(err, &later) {
 			return err
 		}

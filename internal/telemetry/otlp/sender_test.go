@@ -31,7 +31,7 @@ func TestRetryAfterTemporaryErrors(t *testing.T) {
 			}
 			return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: http.NoBody}, nil
 		})}}
-		err := s.insist(t.Context(), nil, time.Millisecond, time.Millisecond, time.Minute)
+		err := s.deliverWithRetries(t.Context(), nil, time.Millisecond, time.Millisecond, time.Minute)
 		if n != c.requests || (err == nil) != (c.requests == 2) {
 			t.Errorf("%s: %d requests, %v", name, n, err)
 		}
@@ -47,8 +47,8 @@ func TestRetryAfterTheEnd(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusServiceUnavailable, Status: "503 Service Unavailable", Header: http.Header{"Retry-After": {after}}, Body: http.NoBody}, nil
 		})}}
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-		err := s.insist(ctx, nil, time.Millisecond, time.Millisecond, 200*time.Millisecond)
-		var later laterError
+		err := s.deliverWithRetries(ctx, nil, time.Millisecond, time.Millisecond, 200*time.Millisecond)
+		var later retryLaterError
 		if n != 1 || !errors.As(err, &later) || ctx.Err() != nil {
 			t.Errorf("%s: %d requests, %v, %v", after, n, err, ctx.Err())
 		}

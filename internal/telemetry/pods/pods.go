@@ -108,8 +108,8 @@ func (o *Options) client() (*http.Client, error) {
 
 // The largest size of one page of pods, and the number of pods on it.
 const (
-	mostBytes = 64 << 20
-	pageSize  = "500"
+	maxBytes = 64 << 20
+	pageSize = "500"
 )
 
 // page requests one page of the running pods; next is the token from the previous one.
@@ -153,7 +153,7 @@ func (o *Options) page(ctx context.Context, c *http.Client, next string) (*podLi
 		return nil, fmt.Errorf("the cluster's API answered with status %d", resp.StatusCode)
 	}
 	page := &podList{}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, mostBytes)).Decode(page); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxBytes)).Decode(page); err != nil {
 		return nil, fmt.Errorf("the answer of the cluster's API is not a list of pods: %w", err)
 	}
 	return page, nil

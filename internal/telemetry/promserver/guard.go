@@ -27,7 +27,7 @@ const cookieName = "aiperf-"
 // Wrap returns a handler that passes only permitted requests to next.
 func (g *AccessGuard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		known := g.knows(r)
+		known := g.hasToken(r)
 		switch {
 		case !g.ownName(r.Host) && !(known && !loopback(g.Host)):
 			refuse(w, http.StatusForbidden, "this server does not answer for that Host; use its address, or localhost")
@@ -49,8 +49,8 @@ func (g *AccessGuard) Address(address string) string {
 	return address + "?token=" + url.QueryEscape(g.Token)
 }
 
-// knows reports whether a request has the token: in a header, in its URL, or through the cookie of an earlier request.
-func (g *AccessGuard) knows(r *http.Request) bool {
+// hasToken reports whether a request has the token: in a header, in its URL, or through the cookie of an earlier request.
+func (g *AccessGuard) hasToken(r *http.Request) bool {
 	scheme, bearer, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		bearer = ""

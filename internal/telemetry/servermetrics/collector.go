@@ -40,9 +40,9 @@ type Collector struct {
 	losses     telemetry.Losses
 	answered   atomic.Bool // a metrics page has arrived
 
-	mu    sync.Mutex
-	phase *Phase
-	told  map[string]bool // warnings that were given
+	mu     sync.Mutex
+	phase  *Phase
+	warned map[string]bool // warnings that were given
 }
 
 // source is one endpoint.
@@ -57,7 +57,7 @@ type source struct {
 
 // Open looks for endpoints and takes the first page of each that answers.
 func Open(ctx context.Context, o Options) *Collector {
-	c := &Collector{Options: o, store: NewStore(o.Line), told: map[string]bool{}}
+	c := &Collector{Options: o, store: NewStore(o.Line), warned: map[string]bool{}}
 	asked := telemetry.URLs(o.Servers, o.URLs)
 	for _, page := range o.Found {
 		if !slices.Contains(asked, page) {
@@ -83,7 +83,7 @@ func Open(ctx context.Context, o Options) *Collector {
 		exporters = append(exporters, s.Exporter)
 		s.Deliver(ctx, a, o.Reachable)
 	}
-	named := slices.ContainsFunc(missing, func(u string) bool { return slices.Contains(c.named(), u) })
+	named := slices.ContainsFunc(missing, func(u string) bool { return slices.Contains(c.userURLs(), u) })
 	switch {
 	case len(exporters) > 0 && len(missing) > 0 && named:
 		o.Warn("Unreachable endpoints: " + strings.Join(missing, ", "))
@@ -96,8 +96,8 @@ func Open(ctx context.Context, o Options) *Collector {
 	return c
 }
 
-// named returns the URLs that the user gave.
-func (c *Collector) named() (out []string) {
+// userURLs returns the URLs that the user gave.
+func (c *Collector) userURLs() (out []string) {
 	for _, u := range telemetry.URLs(c.URLs) {
 		out = append(out, telemetry.Shown(u))
 	}
@@ -131,10 +131,10 @@ func (c *Collector) Enter(p *Phase) {
 func (c *Collector) once(what string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.told[what] {
+	if c.warned[what] {
 		return false
 	}
-	c.told[what] = true
+	c.warned[what] = true
 	return true
 }
 
@@ -150,7 +150,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 			c.Log.Info("server metrics: " + telemetry.PauseText(s.Address(), a.Pause))
 		}
 		if a.TooLarge {
-			c.retire(s, fmt.Sprintf("its page is larger than %d MiB", telemetry.MostBody>>20))
+			c.retire(s, fmt.Sprintf("its page is larger than %d MiB", telemetry.MaxBody>>20))
 		}
 		return
 	}
@@ -162,7 +162,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 		}
 	}
 	if s.page == nil || !s.page.IsText() {
-		c.foreign(s)
+		c.unknownPage(s)
 		return
 	}
 	s.good = true
@@ -176,11 +176,11 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 	c.mu.Lock()
 	phase := c.phase
 	c.mu.Unlock()
-	c.say(s, c.store.Add(telemetry.Shown(s.Address()), s.page, Fetch{a.Sent, a.FirstByte, a.Done, phase}, same))
+	c.warn(s, c.store.Add(telemetry.Shown(s.Address()), s.page, Fetch{a.Sent, a.FirstByte, a.Done, phase}, same))
 }
 
-// say warns once about each kind of ignored data in a page.
-func (c *Collector) say(s *source, told PageFindings) {
+// warn warns once about each kind of ignored data in a page.
+func (c *Collector) warn(s *source, told PageFindings) {
 	for _, name := range told.Dropped {
 		c.losses.Add(telemetry.Fault("NotFinite", s.Address(), name+" had a value that is not a finite number"), 1)
 		if c.once("finite " + name) {
@@ -199,12 +199,12 @@ func (c *Collector) say(s *source, told PageFindings) {
 		}
 	}
 	if told.Full && c.once("full") {
-		c.Warn(fmt.Sprintf("server metrics: more than %d label sets; the others are skipped", mostSeries))
+		c.Warn(fmt.Sprintf("server metrics: more than %d label sets; the others are skipped", maxSeries))
 	}
 }
 
-// foreign handles an answer that is not a metrics page: it first tries the other address of TensorRT-LLM, then gives the endpoint up.
-func (c *Collector) foreign(s *source) {
+// unknownPage handles an answer that is not a metrics page: it first tries the other address of TensorRT-LLM, then gives the endpoint up.
+func (c *Collector) unknownPage(s *source) {
 	why := "the answer is JSON"
 	if s.page != nil {
 		why = fmt.Sprintf("line %d is not a metric: expected %s", s.page.First.Line, s.page.First.Why)

@@ -7,8 +7,8 @@ import (
 	"aiperf/internal/measure/stats"
 )
 
-// mostObservations is the largest number of observations that are placed; a larger histogram is scaled down.
-const mostObservations = 100_000
+// maxObservations is the largest number of observations that are placed; a larger histogram is scaled down.
+const maxObservations = 100_000
 
 // histogram is the growth of a histogram, for the estimate of its percentiles: observations in each bucket (not cumulative), the bounds (the last may
 // be +Inf) and the sum of all.
@@ -50,7 +50,7 @@ func (h *histogram) estimate() (p [9]float64, ok bool) {
 	case h.sum == 0:
 		return p, true
 	}
-	scale := min(1, mostObservations/total)
+	scale := min(1, maxObservations/total)
 	sum := h.sum * scale
 	var groups []bucketObservations
 	inside := 0.0

@@ -122,7 +122,7 @@ func (t *table) series(s *sampled) {
 			t.add(r)
 			continue
 		}
-		if s.odd {
+		if s.changedBounds {
 			continue
 		}
 		for i, b := range s.les {

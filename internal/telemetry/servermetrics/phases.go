@@ -20,7 +20,7 @@ func (r *Results) PhaseJSON(h *Head, p *Phase) []byte {
 		one.Text("endpoint_url", e.URL)
 		one.Key("info")
 		one.B = e.append(one.B)
-		r.of(e.URL).appendMetrics(&one, "metrics")
+		r.ofEndpoint(e.URL).appendMetrics(&one, "metrics")
 		all.B = one.Close()
 	}
 	o.B = all.Close()
@@ -61,8 +61,8 @@ func (r *Results) pages() (w Window) {
 	return w
 }
 
-// of returns the figures of one endpoint; their series omit its URL.
-func (r *Results) of(url string) *Results {
+// ofEndpoint returns the figures of one endpoint; their series omit its URL.
+func (r *Results) ofEndpoint(url string) *Results {
 	one := &Results{}
 	for _, m := range r.Metrics {
 		own := m

@@ -55,8 +55,8 @@ var (
 // Presets lists all of them, in the order of the timeline.
 var Presets = []*Preset{Queue, Running, Cache}
 
-// of returns the label sets of an endpoint for a preset.
-func (s *Store) of(p *Preset, e *endpoint) (list []*series) {
+// seriesOf returns the label sets of an endpoint for a preset.
+func (s *Store) seriesOf(p *Preset, e *endpoint) (list []*series) {
 	for _, from := range p.From {
 		if s.metrics[from.Name] == nil {
 			continue
@@ -79,7 +79,7 @@ func (s *Store) PerSecond(p *Preset) map[int64]float64 {
 	defer s.mu.Unlock()
 	total, parts := map[int64]float64{}, map[int64]float64{}
 	for _, e := range s.endpoints {
-		for _, t := range s.of(p, e) {
+		for _, t := range s.seriesOf(p, e) {
 			sum, n := map[int64]float64{}, map[int64]float64{}
 			for i := range t.value.Len() {
 				if v := t.value.At(i); !math.IsNaN(v) {
@@ -107,7 +107,7 @@ func (s *Store) Latest(p *Preset) (float64, bool) {
 	defer s.mu.Unlock()
 	total, n := 0.0, 0.0
 	for _, e := range s.endpoints {
-		for _, t := range s.of(p, e) {
+		for _, t := range s.seriesOf(p, e) {
 			if t.value.Len() == 0 {
 				continue
 			}

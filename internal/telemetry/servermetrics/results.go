@@ -163,7 +163,7 @@ func (e *endpoint) info(w Window) EndpointInfo {
 	}
 	i.FirstFetch, i.LastFetch = e.at[from], e.at[to-1]
 	var took int64
-	for _, t := range e.took[from:to] {
+	for _, t := range e.durations[from:to] {
 		took += t
 	}
 	i.MeanLatency = float64(took) / float64(to-from) / ms
@@ -276,8 +276,8 @@ func (t *series) gauge(out *Series, s *span, slice float64) {
 	}
 }
 
-// grown returns how much a counter grew from the first sample to the last. A value below the previous one means that it was reset to 0.
-func grown(values []float64) (total float64, reset bool) {
+// increase returns how much a counter grew from the first sample to the last. A value below the previous one means that it was reset to 0.
+func increase(values []float64) (total float64, reset bool) {
 	for i := 1; i < len(values); i++ {
 		if values[i] < values[i-1] {
 			total, reset = total+values[i], true
@@ -296,7 +296,7 @@ func (t *series) counter(out *Series, s *span, slice float64) (reset bool) {
 	for _, row := range s.rows {
 		values = append(values, t.value.At(row))
 	}
-	total, reset := grown(values)
+	total, reset := increase(values)
 	out.stat("total", total)
 	out.stat("rate", per(total, s.seconds()))
 	if slice > 0 {
@@ -317,7 +317,7 @@ func per(total, seconds float64) float64 {
 func (t *series) histogram(out *Series, s *span, slice float64) (reset bool) {
 	g := t.growth(s.rows)
 	out.Stats = append(out.Stats, Stat{Key: "count", Value: g.count, Whole: true})
-	if !g.reset && !t.odd {
+	if !g.reset && !t.changedBounds {
 		out.Buckets = t.buckets(g.buckets)
 	}
 	if g.count == 0 {
@@ -383,7 +383,7 @@ func (t *series) restarted(a, b int) bool {
 	if t.count.At(b) < t.count.At(a) {
 		return true
 	}
-	if t.odd {
+	if t.changedBounds {
 		return false
 	}
 	for i := range t.counts {

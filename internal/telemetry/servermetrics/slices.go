@@ -17,13 +17,13 @@ type Slice struct {
 
 func (s *Slice) stat(key string, v float64) { s.Stats = append(s.Stats, Stat{Key: key, Value: v}) }
 
-// mostSlices limits the number of slices.
-const mostSlices = 100_000
+// maxSlices limits the number of slices.
+const maxSlices = 100_000
 
-// cut returns the empty slices of a window, each seconds long; the last may be shorter.
-func cut(w Window, seconds float64) (out []Slice) {
+// emptySlices returns the empty slices of a window, each seconds long; the last may be shorter.
+func emptySlices(w Window, seconds float64) (out []Slice) {
 	length := int64(seconds * 1e9)
-	if length <= 0 || (w.To-w.From)/length >= mostSlices {
+	if length <= 0 || (w.To-w.From)/length >= maxSlices {
 		return nil
 	}
 	for from := w.From; from < w.To; from += length {
@@ -42,7 +42,7 @@ func (s *span) upTo(at int64) int {
 }
 
 func (t *series) gaugeSlices(s *span, seconds float64) (out []Slice) {
-	all := cut(s.window, seconds)
+	all := emptySlices(s.window, seconds)
 	for k, one := range all {
 		var values []float64
 		for i, at := range s.at {
@@ -67,9 +67,9 @@ func (t *series) counterSlices(out *Series, s *span, values []float64, seconds f
 		return
 	}
 	var rates []float64
-	for _, one := range cut(s.window, seconds) {
+	for _, one := range emptySlices(s.window, seconds) {
 		a, b := s.upTo(one.Start), s.upTo(one.End)
-		total, reset := grown(values[a : b+1])
+		total, reset := increase(values[a : b+1])
 		if reset {
 			continue
 		}
@@ -94,7 +94,7 @@ func (t *series) histogramSlices(s *span, seconds float64) (out []Slice) {
 	if len(s.rows) < 2 {
 		return nil
 	}
-	for _, one := range cut(s.window, seconds) {
+	for _, one := range emptySlices(s.window, seconds) {
 		a, b := s.upTo(one.Start), s.upTo(one.End)
 		g := t.growth(s.rows[a : b+1])
 		if g.reset {
@@ -105,7 +105,7 @@ func (t *series) histogramSlices(s *span, seconds float64) (out []Slice) {
 			mean = g.sum / g.count
 		}
 		one.Stats = []Stat{{Key: "count", Value: math.Trunc(g.count), Whole: true}, {Key: "sum", Value: g.sum}, {Key: "avg", Value: mean}}
-		if !t.odd {
+		if !t.changedBounds {
 			one.Buckets = t.buckets(g.buckets)
 		}
 		out = append(out, one)

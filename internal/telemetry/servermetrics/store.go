@@ -31,8 +31,8 @@ type Store struct {
 	size      int               // number of label sets
 }
 
-// mostSeries limits the number of stored label sets.
-const mostSeries = 100_000
+// maxSeries limits the number of stored label sets.
+const maxSeries = 100_000
 
 // meta describes a metric, independent of the endpoint.
 type meta struct {
@@ -43,23 +43,23 @@ type meta struct {
 
 // endpoint holds the readings of one address.
 type endpoint struct {
-	url     string // URL for files
-	at      []int64
-	took    []int64 // by page: time from the request to its end, ns
-	updates []int64
-	series  map[string]*series // by metric and labels
+	url       string // URL for files
+	at        []int64
+	durations []int64 // by page: time from the request to its end, ns
+	updates   []int64
+	series    map[string]*series // by metric and labels
 }
 
 // series is one label set of one endpoint, with one value per page; NaN = missing on the page.
 type series struct {
 	*meta
-	labels []exposition.Label
-	value  stats.Column // of gauges and counters
-	sum    stats.Column // of histograms
-	count  stats.Column
-	counts []stats.Column // by bucket
-	les    []bucket       // bounds of the buckets
-	odd    bool           // the bounds of the buckets changed during the run
+	labels        []exposition.Label
+	value         stats.Column // of gauges and counters
+	sum           stats.Column // of histograms
+	count         stats.Column
+	counts        []stats.Column // by bucket
+	les           []bucket       // bounds of the buckets
+	changedBounds bool           // the bounds of the buckets changed during the run
 }
 
 // NewStore returns an empty store; lines receives the lines of the JSONL file, nil = not needed.
@@ -90,7 +90,7 @@ func (s *Store) Add(url string, page *exposition.Page, f Fetch, same bool) PageF
 		return told
 	}
 	e.at = append(e.at, f.FirstByte)
-	e.took = append(e.took, f.Done-f.Sent)
+	e.durations = append(e.durations, f.Done-f.Sent)
 	if !same {
 		e.updates = append(e.updates, f.FirstByte)
 	}
@@ -133,7 +133,7 @@ func (s *Store) put(e *endpoint, m *meta, one *snapSample) bool {
 	key := m.name + "\x00" + labelKey(one.labels)
 	t := e.series[key]
 	if t == nil {
-		if s.size >= mostSeries {
+		if s.size >= maxSeries {
 			return false
 		}
 		s.size++
@@ -153,7 +153,7 @@ func (s *Store) put(e *endpoint, m *meta, one *snapSample) bool {
 	if len(one.buckets) != len(t.les) || slices.ContainsFunc(one.buckets, func(b bucket) bool {
 		return !slices.ContainsFunc(t.les, func(have bucket) bool { return have.bound == b.bound })
 	}) {
-		t.odd = true
+		t.changedBounds = true
 		return true
 	}
 	for i, b := range one.buckets {

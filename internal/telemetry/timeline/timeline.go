@@ -30,15 +30,15 @@ type bin struct {
 // New returns an empty timeline.
 func New() *Timeline { return &Timeline{seconds: map[int64]*bin{}} }
 
-// mostSeconds limits the length of a timeline: a day.
-const mostSeconds = 86_400
+// maxSeconds limits the length of a timeline: a day.
+const maxSeconds = 86_400
 
 func (t *Timeline) at(ns int64) *bin {
 	key := ns / second
 	b := t.seconds[key]
 	if b == nil {
 		b = &bin{}
-		if len(t.seconds) < 2*mostSeconds {
+		if len(t.seconds) < 2*maxSeconds {
 			t.seconds[key] = b
 		}
 	}
@@ -86,7 +86,7 @@ func (t *Timeline) Lines(gauges []Gauge) [][]byte {
 	}
 	var lines [][]byte
 	inFlight := 0
-	for s := first; s <= last && s-first < mostSeconds; s++ {
+	for s := first; s <= last && s-first < maxSeconds; s++ {
 		b := t.seconds[s]
 		if b == nil {
 			b = &bin{}
@@ -130,8 +130,8 @@ func quantiles(o *jsontext.Object, key string, values []float64) {
 	o.B = q.Close()
 }
 
-// leastSeconds is the smallest number of seconds for a correlation.
-const leastSeconds = 10
+// minSeconds is the smallest number of seconds for a correlation.
+const minSeconds = 10
 
 // Correlation returns Pearson's coefficient of a gauge and the median time to first token in the same seconds, and the number of seconds with both
 // values. 0 seconds = there are too few, or one of the two never changed.
@@ -147,7 +147,7 @@ func (t *Timeline) Correlation(g Gauge) (r float64, seconds int) {
 		sorted := slices.Sorted(slices.Values(b.ttft))
 		x, y = append(x, v), append(y, stats.Percentile(sorted, 50))
 	}
-	if len(x) < leastSeconds {
+	if len(x) < minSeconds {
 		return 0, 0
 	}
 	mx, my := stats.Mean(x), stats.Mean(y)

@@ -13,7 +13,7 @@ import (
 // Sizes of reads from a remote file.
 const (
 	blockSize  = 256 << 10
-	mostBlocks = 16 // blocks per request in a sequential read
+	maxBlocks  = 16 // blocks per request in a sequential read
 	keptBlocks = 64 // blocks in memory
 )
 
@@ -117,7 +117,7 @@ func (r *Remote) block(n int64) ([]byte, error) {
 		return b, nil
 	}
 	if n == r.last+1 {
-		r.blocksAhead = min(2*r.blocksAhead, mostBlocks)
+		r.blocksAhead = min(2*r.blocksAhead, maxBlocks)
 	} else {
 		r.blocksAhead = 1
 	}

@@ -14,8 +14,8 @@ import (
 const (
 	probeTime   = 9 * time.Second
 	longestWait = 5 * time.Minute // longest pause that a hub may request
-	mostWaits   = 10              // number of pauses in a row that it may request
-	mostMoves   = 1000            // number of interrupted downloads that made progress
+	maxWaits    = 10              // number of pauses in a row that it may request
+	maxMoves    = 1000            // number of interrupted downloads that made progress
 )
 
 // permanentError marks an error that a retry cannot correct.
@@ -89,11 +89,11 @@ func (f *fetcher) retry(ctx context.Context, address string, budget time.Duratio
 			return f.network(ctx, address, err)
 		case errors.As(err, &s) && s.after > longestWait:
 			return f.network(ctx, address, fmt.Errorf("%w: the server asks to retry in %v", s, s.after.Round(time.Second)))
-		case s.after > 0 && waits < mostWaits:
+		case s.after > 0 && waits < maxWaits:
 			waits++
 			wait = s.after
 			f.notice("%s answered %d; retrying in %v, as the server asks", f.Endpoint, s.code, wait.Round(time.Second))
-		case errors.As(err, new(changedRemoteError)) && moves < mostMoves:
+		case errors.As(err, new(changedRemoteError)) && moves < maxMoves:
 			moves++
 		case spent:
 			return f.network(ctx, address, err)

@@ -34,8 +34,8 @@ type dynamicCodec struct {
 	method atomic.Pointer[describedMethod] // nil = not known yet
 }
 
-// mostDescriptors is the maximum size of a file of descriptors, in bytes.
-const mostDescriptors = 64 << 20
+// maxDescriptors is the maximum size of a file of descriptors, in bytes.
+const maxDescriptors = 64 << 20
 
 type describedMethod struct{ protoreflect.MethodDescriptor }
 
@@ -55,7 +55,7 @@ func openDynamic(s Settings) (Codec, error) {
 		return nil, fmt.Errorf("%s: must be package.Service/Method, got %q", s.Spell.As("endpoint.grpc_method"), s.Method)
 	}
 	if s.Descriptors != "" {
-		raw, err := boundedfile.ReadAll(s.Descriptors, mostDescriptors)
+		raw, err := boundedfile.ReadAll(s.Descriptors, maxDescriptors)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Spell.As("endpoint.grpc_descriptors"), err)
 		}

@@ -146,12 +146,12 @@ func flatten(all counts, prefix string, s *jsontext.Scanner, depth int) counts {
 	return all
 }
 
-// mostCounts limits the work for a usage object; real ones hold a dozen numbers.
-const mostCounts = 256
+// maxCounts limits the work for a usage object; real ones hold a dozen numbers.
+const maxCounts = 256
 
 // appendCount adds a count, unless it is invalid (negative, not a number).
 func appendCount(all counts, path string, f float64, plain bool) counts {
-	if len(all) == mostCounts || math.IsNaN(f) || f > 1<<53 || f < 0 {
+	if len(all) == maxCounts || math.IsNaN(f) || f > 1<<53 || f < 0 {
 		return all
 	}
 	return append(all, count{path, int64(f), f, plain})

@@ -38,7 +38,7 @@ type socketState struct {
 // Pauses between two checks by readers, ns. Sockets that stay readable make a check expensive; the longer pause then limits the checks to a fortieth
 // of a core.
 const (
-	leastPause   = 500_000
+	minPause     = 500_000
 	socketsPause = 6_000 // additional pause for each readable socket
 )
 
@@ -102,7 +102,7 @@ func (l *emptinessLog) store(began int64, ready []readySocket) {
 		}
 		s.readable.Store(began)
 	}
-	l.pause.Store(max(leastPause, int64(len(ready))*socketsPause))
+	l.pause.Store(max(minPause, int64(len(ready))*socketsPause))
 	l.last.Store(began)
 }
 

@@ -287,13 +287,13 @@ func TestChecksOfReaders(t *testing.T) {
 	s := log.add(p[0])
 	log.check()
 	last := log.last.Load()
-	if log.pause.Load() != leastPause {
+	if log.pause.Load() != minPause {
 		t.Errorf("the next check waits %d ns", log.pause.Load())
 	}
-	if s.checkIfDue(last + leastPause - 1); log.last.Load() != last {
+	if s.checkIfDue(last + minPause - 1); log.last.Load() != last {
 		t.Error("a check before the pause is over")
 	}
-	if s.checkIfDue(last + leastPause); log.last.Load() == last {
+	if s.checkIfDue(last + minPause); log.last.Load() == last {
 		t.Error("no check when the pause is over")
 	}
 	log.close()

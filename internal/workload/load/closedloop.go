@@ -12,7 +12,7 @@ func (d *closedLoop) build(context.Context) error {
 
 // first returns how many requests leave at the start under these limits.
 func (d *closedLoop) first(limits ...int) int {
-	n := mostArmed
+	n := maxArmed
 	for _, l := range append(limits, int(d.p.Requests), int(d.p.Sessions)) {
 		if l > 0 {
 			n = min(n, l)

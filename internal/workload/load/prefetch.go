@@ -35,12 +35,12 @@ func (p *phase) endRest(t *ticket, now int64) {
 	}
 }
 
-// mostArmed is the maximum number of requests that are prepared but not granted yet.
-const mostArmed = 4096
+// maxArmed is the maximum number of requests that are prepared but not granted yet.
+const maxArmed = 4096
 
 // arm prepares a ticket ahead if it can probably leave at its instant.
 func (p *phase) arm(t *ticket) {
-	if t.launched || p.armedUnsent >= mostArmed || p.g.prefill.free() <= p.armedUnsent {
+	if t.launched || p.armedUnsent >= maxArmed || p.g.prefill.free() <= p.armedUnsent {
 		return
 	}
 	p.armedUnsent++
@@ -94,7 +94,7 @@ func (p *phase) refuse(err error) {
 // feed starts a prefetcher for conversations in an order of the phase's own, until next ends.
 func (p *phase) feed(next func() (int, bool)) *prefetcher {
 	f := newPrefetcher(p.g.opts.Source, next, never, p.g.onFed)
-	f.deepen(mostArmed)
+	f.deepen(maxArmed)
 	go f.run(p.ctx)
 	return f
 }

@@ -30,12 +30,12 @@ func (d *rateDriver) build(context.Context) error {
 	return nil
 }
 
-// mostAhead is the maximum number of arrivals that are prepared ahead.
-const mostAhead = 128
+// maxAhead is the maximum number of arrivals that are prepared ahead.
+const maxAhead = 128
 
 func (d *rateDriver) prime() (short bool) {
 	d.ahead(0)
-	n, _ := d.arrivals.within(int64(d.p.g.scenario.ArmLead), mostAhead)
+	n, _ := d.arrivals.within(int64(d.p.g.scenario.ArmLead), maxAhead)
 	return d.p.sending && d.needsMore(n)
 }
 
@@ -58,14 +58,14 @@ func (d *rateDriver) recordDemand(now int64) {
 		*missed++ // the waiting tick
 	}
 	if limit := min(now, d.p.stopAt-1); d.arrivals.next() <= limit { // ticks that came due since the last call of advance
-		n, _ := d.arrivals.within(limit, mostMissed)
+		n, _ := d.arrivals.within(limit, maxMissed)
 		s.Steady.Drawn += float64(n)
 		*missed += float64(n)
 	}
 }
 
-// mostMissed is the maximum number of such ticks that are counted at the end.
-const mostMissed = 1 << 20
+// maxMissed is the maximum number of such ticks that are counted at the end.
+const maxMissed = 1 << 20
 
 // steady returns the window that counts arrivals at an instant; nil before the end of the ramps.
 func (d *rateDriver) steady(at int64) *SteadyWindow {
@@ -189,7 +189,7 @@ func (d *rateDriver) skip() {
 func (d *rateDriver) ahead(now int64) int64 {
 	p := d.p
 	lead := int64(p.g.scenario.ArmLead)
-	n, after := d.arrivals.within(now+lead, mostAhead)
+	n, after := d.arrivals.within(now+lead, maxAhead)
 	left := n
 	for t := range p.ready.all() {
 		if left == 0 {
@@ -205,7 +205,7 @@ func (d *rateDriver) ahead(now int64) int64 {
 		}
 		p.arm(t)
 	}
-	if n == mostAhead {
+	if n == maxAhead {
 		return never // the next tick will prepare more
 	}
 	return after - lead

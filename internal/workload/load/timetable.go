@@ -108,7 +108,7 @@ func (d *timetable) lead() int64 { return int64(d.p.g.scenario.ArmLead) }
 // and whether missing data delayed it.
 func (d *timetable) prepareDue(now, lead int64) (next int64, short bool) {
 	p := d.p
-	for p.sending && p.starts.len() < mostArmed {
+	for p.sending && p.starts.len() < maxArmed {
 		offset, ok := d.starts.peek(now + lead - p.t0)
 		if !ok {
 			return never, false

@@ -92,7 +92,7 @@ func (o *ordered) Ordered() bool { return true }
 
 // TestFixedScheduleReadsAhead: a schedule whose data come in the order of their times reads only a little ahead, and refuses data that do not.
 func TestFixedScheduleReadsAhead(t *testing.T) {
-	times := make([]float64, 3*mostArmed)
+	times := make([]float64, 3*maxArmed)
 	for i := range times {
 		times[i] = 50 + float64(i/2)
 	}
@@ -101,7 +101,7 @@ func TestFixedScheduleReadsAhead(t *testing.T) {
 		s := newSim(t, manner{})
 		r := play(t, one(Phase{Mode: FixedSchedule, Schedule: ScheduleZero{Auto: true}, Requests: 7}), src, s)
 		wantTimes(t, offsets(r.Phases[0], s.list), []float64{0, 0, 1, 1, 2, 2, 3}, 1e-3)
-		if n := src.reached.Load(); n > 2*mostArmed {
+		if n := src.reached.Load(); n > 2*maxArmed {
 			t.Errorf("%d conversations were read for 7", n)
 		}
 	})

@@ -67,7 +67,7 @@ func (p *painting) sample(e *chart.Entry, at vg.Point) {
 	}
 	if (e.Mode == chart.Lines || e.Mode == chart.LinesMarkers) && e.Width > 0 {
 		if edge := p.theme.Edge(e.Color); edge != "" {
-			p.dashed(edge, e.Solid(), e.Width+rim, dashes(e.Dash, e.Width), at, end)
+			p.dashed(edge, e.Solid(), e.Width+edgeWidth, dashes(e.Dash, e.Width), at, end)
 		}
 		p.stroke(e.Color, e.Solid(), e.Width, e.Dash, at, end)
 	}

@@ -23,13 +23,13 @@ const (
 // painting is an image being drawn. Positions are in points from the left and the bottom.
 type painting struct {
 	vgdraw.Canvas
-	c     *chart.Chart
-	theme *chart.Theme
-	size  Size
-	x     scale
-	y, y2 scale // y2 only with a second axis
-	panel vg.Rectangle
-	taken []vg.Rectangle // boxes of the texts at points
+	c         *chart.Chart
+	theme     *chart.Theme
+	size      Size
+	x         scale
+	y, y2     scale // y2 only with a second axis
+	panel     vg.Rectangle
+	textBoxes []vg.Rectangle // boxes of the texts at points
 }
 
 // paint draws a chart on a canvas.
@@ -127,8 +127,8 @@ func (p *painting) box(r vg.Rectangle, hue string) {
 	p.FillPolygon(tint(hue, 1), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
-// rim is how much wider the edge of a pale line or marker is, in points.
-const rim = 1.6
+// edgeWidth is how much wider the edge of a pale line or marker is, in points.
+const edgeWidth = 1.6
 
 // dashes returns the dash pattern of a line of a width.
 func dashes(name string, width float64) []vg.Length {

@@ -33,7 +33,7 @@ func (p *painting) trace(t *chart.Trace) {
 			}
 			for _, line := range p.clipped(run) {
 				if edge := p.theme.Edge(t.Color); edge != "" {
-					p.dashed(edge, t.Solid(), t.Width+rim, dashes(t.Dash, t.Width), line...)
+					p.dashed(edge, t.Solid(), t.Width+edgeWidth, dashes(t.Dash, t.Width), line...)
 				}
 				p.stroke(t.Color, t.Solid(), t.Width, t.Dash, line...)
 			}
@@ -168,16 +168,16 @@ func (p *painting) errors(t *chart.Trace, y *scale) {
 		}
 		x0, y0 := vg.Length(p.x.at(t.X[i])), vg.Length(y.at(t.Y[i]))
 		if i < len(t.ErrorY) && t.ErrorY[i] > 0 {
-			bar(vg.Point{X: x0, Y: p.held(y, t.Y[i]-t.ErrorY[i])}, vg.Point{X: x0, Y: p.held(y, t.Y[i]+t.ErrorY[i])}, 5, 0)
+			bar(vg.Point{X: x0, Y: p.clamp(y, t.Y[i]-t.ErrorY[i])}, vg.Point{X: x0, Y: p.clamp(y, t.Y[i]+t.ErrorY[i])}, 5, 0)
 		}
 		if i < len(t.ErrorX) && t.ErrorX[i] > 0 {
-			bar(vg.Point{X: p.held(&p.x, t.X[i]-t.ErrorX[i]), Y: y0}, vg.Point{X: p.held(&p.x, t.X[i]+t.ErrorX[i]), Y: y0}, 0, 5)
+			bar(vg.Point{X: p.clamp(&p.x, t.X[i]-t.ErrorX[i]), Y: y0}, vg.Point{X: p.clamp(&p.x, t.X[i]+t.ErrorX[i]), Y: y0}, 0, 5)
 		}
 	}
 }
 
-// held returns the position of a value, clamped to the ends of the axis.
-func (p *painting) held(s *scale, v float64) vg.Length {
+// clamp returns the position of a value, clamped to the ends of the axis.
+func (p *painting) clamp(s *scale, v float64) vg.Length {
 	return vg.Length(s.at(min(max(v, s.lo), s.hi)))
 }
 
@@ -210,7 +210,7 @@ func (p *painting) mark(s *chart.Style, at vg.Point, size float64) {
 	if edge := p.theme.Edge(s.Color); edge != "" && s.Solid() >= 0.9 {
 		below := *s
 		below.Color = edge
-		p.shape(&below, at, size+rim)
+		p.shape(&below, at, size+edgeWidth)
 	}
 	p.shape(s, at, size)
 }
@@ -242,7 +242,7 @@ func (p *painting) bars(t *chart.Trace, y *scale) {
 		least = min(least, math.Abs(p.x.at(t.X[i])-p.x.at(t.X[i-1])))
 	}
 	half := min(0.4*least, 60)
-	ground := float64(p.held(y, 0))
+	ground := float64(p.clamp(y, 0))
 	if y.Kind() == chart.Log {
 		ground = y.from
 	}
@@ -293,7 +293,7 @@ func (p *painting) labels(t *chart.Trace) {
 			style.Color = tint(p.theme.Text, 1)
 		}
 		if to, ok := p.room(at, w, h, away, (t.Cell != chart.Cell{})); ok {
-			p.taken = append(p.taken, around(to, w, h))
+			p.textBoxes = append(p.textBoxes, around(to, w, h))
 			p.FillText(style, to, words)
 		}
 	}
@@ -330,11 +330,11 @@ func overlap(a, b vg.Rectangle) bool {
 // free reports whether a box is in the panel and touches no text.
 func (p *painting) free(r vg.Rectangle) bool {
 	inside := r.Min.X > p.panel.Min.X && r.Min.Y > p.panel.Min.Y && r.Max.X < p.panel.Max.X+8 && r.Max.Y < p.panel.Max.Y+2
-	return inside && !slices.ContainsFunc(p.taken, func(o vg.Rectangle) bool { return overlap(o, r) })
+	return inside && !slices.ContainsFunc(p.textBoxes, func(o vg.Rectangle) bool { return overlap(o, r) })
 }
 
-// mostPoints is the largest number of points of a trace that labels avoid: a cloud of points is everywhere.
-const mostPoints = 200
+// maxPoints is the largest number of points of a trace that labels avoid: a cloud of points is everywhere.
+const maxPoints = 200
 
 // crossed reports whether a line or a marker of a series crosses a box.
 func (p *painting) crossed(r vg.Rectangle) bool {
@@ -343,7 +343,7 @@ func (p *painting) crossed(r vg.Rectangle) bool {
 		if t.Second {
 			y = &p.y2
 		}
-		if len(t.X) > mostPoints || t.Kind == chart.Bar || t.Fill == chart.ToSelf || (t.Cell != chart.Cell{}) {
+		if len(t.X) > maxPoints || t.Kind == chart.Bar || t.Fill == chart.ToSelf || (t.Cell != chart.Cell{}) {
 			continue
 		}
 		size := vg.Length(t.Size)
@@ -393,7 +393,7 @@ func (p *painting) segments(list []chart.Trace) int {
 	}
 	for _, style := range order {
 		if edge := p.theme.Edge(style.Color); edge != "" {
-			p.SetLineStyle(vgdraw.LineStyle{Color: tint(edge, style.Solid()), Width: vg.Length(style.Width + rim)})
+			p.SetLineStyle(vgdraw.LineStyle{Color: tint(edge, style.Solid()), Width: vg.Length(style.Width + edgeWidth)})
 			p.Stroke(paths[style])
 		}
 		p.SetLineStyle(vgdraw.LineStyle{Color: tint(style.Color, style.Solid()), Width: vg.Length(style.Width)})

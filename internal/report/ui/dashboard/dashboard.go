@@ -47,17 +47,17 @@ func (t *Terminal) Usable() bool {
 
 // Dashboard is a dashboard on the screen.
 type Dashboard struct {
-	options Options
-	program *tea.Program
-	begun   time.Time
-	before  *term.State
-	out     *pacedWriter
-	release func()
-	keeper  *keeper
-	done    chan struct{}
-	once    sync.Once
-	err     error // of the program, valid after done
-	stopped error // result of Stop
+	options    Options
+	program    *tea.Program
+	begun      time.Time
+	savedModes *term.State
+	out        *pacedWriter
+	release    func()
+	keeper     *keeper
+	done       chan struct{}
+	once       sync.Once
+	err        error // of the program, valid after done
+	stopped    error // result of Stop
 }
 
 // replyTime is how long a terminal may take to answer the queries at the start. A view that ends sooner waits for it, so that the answers do not
@@ -74,7 +74,7 @@ const frames = 25
 func Start(o Options) (*Dashboard, error) {
 	d := &Dashboard{options: o, begun: time.Now(), done: make(chan struct{}), out: &pacedWriter{File: o.Out}}
 	var err error
-	if d.before, err = term.GetState(int(o.In.Fd())); err != nil {
+	if d.savedModes, err = term.GetState(int(o.In.Fd())); err != nil {
 		return nil, err
 	}
 	if o.Err != nil {
@@ -136,7 +136,7 @@ func (d *Dashboard) giveBack() {
 			d.options.Err.Resume()
 		}
 	}()
-	_ = term.Restore(int(d.options.In.Fd()), d.before)
+	_ = term.Restore(int(d.options.In.Fd()), d.savedModes)
 	select {
 	case <-written:
 	case <-time.After(200 * time.Millisecond):

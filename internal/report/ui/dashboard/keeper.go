@@ -56,7 +56,7 @@ func keep(t *Terminal) *keeper {
 		return nil
 	}
 	k := &keeper{pipe: write, cmd: exec.Command(exe, KeeperCommand, modes), started: make(chan struct{})}
-	k.cmd.Stdin, k.cmd.ExtraFiles, k.cmd.SysProcAttr = read, []*os.File{t.In, t.Out}, apart()
+	k.cmd.Stdin, k.cmd.ExtraFiles, k.cmd.SysProcAttr = read, []*os.File{t.In, t.Out}, newSession()
 	go func() {
 		defer close(k.started)
 		defer read.Close()
@@ -111,8 +111,8 @@ func Keep(modes string) int {
 	return 0
 }
 
-// mostFault limits the stored message of a panic, in bytes.
-const mostFault = 64 << 10
+// maxFault limits the stored message of a panic, in bytes.
+const maxFault = 64 << 10
 
 // listen reads the pipe to its end. It returns whether the view was on the terminal, and the message of a panic.
 func listen(pipe io.Reader) (shown bool, fault string) {
@@ -123,7 +123,7 @@ func listen(pipe io.Reader) (shown bool, fault string) {
 			return shown, b.String()
 		case b.Len() == 0 && (c == wordShown || c == wordAside):
 			shown = c == wordShown
-		case b.Len() < mostFault:
+		case b.Len() < maxFault:
 			b.WriteByte(c)
 		}
 	}

@@ -22,7 +22,7 @@ func TestListen(t *testing.T) {
 			t.Errorf("%q: %v, %q", said, shown, fault)
 		}
 	}
-	if _, fault := listen(strings.NewReader("\x01" + strings.Repeat("x", 2*mostFault))); len(fault) != mostFault {
+	if _, fault := listen(strings.NewReader("\x01" + strings.Repeat("x", 2*maxFault))); len(fault) != maxFault {
 		t.Errorf("%d bytes are kept", len(fault))
 	}
 }

@@ -169,11 +169,11 @@ func (m *model) scroll(by int) {
 	if m.view.Panel == liveview.Log { // the log starts at its newest line
 		by = -by
 	}
-	m.view.Scroll = min(max(0, m.view.Scroll+by), m.most())
+	m.view.Scroll = min(max(0, m.view.Scroll+by), m.maxScroll())
 }
 
-// most returns how far the panel can be scrolled.
-func (m *model) most() int { return liveview.Scrollable(&m.state, m.view) }
+// maxScroll returns how far the panel can be scrolled.
+func (m *model) maxScroll() int { return liveview.Scrollable(&m.state, m.view) }
 
 func (m *model) notice(text string) { m.view.Notice, m.noticed = text, time.Now() }
 

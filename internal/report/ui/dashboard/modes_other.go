@@ -12,4 +12,4 @@ func modesOf(*os.File) (text string, ok bool) { return "", false }
 
 func restoreModes(*os.File, string) {}
 
-func apart() *syscall.SysProcAttr { return nil }
+func newSession() *syscall.SysProcAttr { return nil }

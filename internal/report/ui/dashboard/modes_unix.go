@@ -31,5 +31,5 @@ func restoreModes(f *os.File, text string) {
 	}
 }
 
-// apart starts the process in a separate session: no key and no signal of the terminal reaches it, and it may write there whoever has the foreground.
-func apart() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+// newSession starts the process in a separate session: no key and no signal of the terminal reaches it, and it may write there whoever has the foreground.
+func newSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }

@@ -54,8 +54,8 @@ func (t *LiveState) visit(c *binenc.Coder) {
 	t.State.Visit(c)
 }
 
-// mostBytes limits what is read: a state takes some ten thousand bytes.
-const mostBytes = 64 << 20
+// maxBytes limits what is read: a state takes some ten thousand bytes.
+const maxBytes = 64 << 20
 
 // Read reads the file of the run in a directory. If there is none, the error is fs.ErrNotExist.
 func Read(dir string) (*LiveState, error) {
@@ -64,7 +64,7 @@ func Read(dir string) (*LiveState, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() || info.Size() > mostBytes {
+	if !info.Mode().IsRegular() || info.Size() > maxBytes {
 		return nil, fmt.Errorf("%s is not a status file of a run", path)
 	}
 	data, err := os.ReadFile(path)
@@ -107,7 +107,7 @@ func Find(dir string, now time.Time) (found string) {
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		run := filepath.Dir(filepath.Dir(path))
 		if err == nil && !d.IsDir() && path == filepath.Join(run, Name) {
-			if t, err := Read(run); err == nil && !t.left(now) && t.Written.After(last) {
+			if t, err := Read(run); err == nil && !t.isStale(now) && t.Written.After(last) {
 				found, last = run, t.Written
 			}
 		}

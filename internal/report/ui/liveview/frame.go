@@ -38,8 +38,8 @@ type View struct {
 
 // Smallest screen for the view.
 const (
-	LeastWidth  = 60
-	LeastHeight = 12
+	MinWidth  = 60
+	MinHeight = 12
 )
 
 // label is the width of the column of labels: words are left of it, right-aligned figures start at it.
@@ -51,7 +51,7 @@ func Frame(s *State, v View) termdraw.Rows {
 		return nil
 	}
 	var rows termdraw.Rows
-	if v.Width < LeastWidth || v.Height < LeastHeight {
+	if v.Width < MinWidth || v.Height < MinHeight {
 		rows = tooSmall(s, v)
 	} else {
 		rows = append(body(s, v), footer(v))
@@ -67,7 +67,7 @@ func tooSmall(s *State, v View) termdraw.Rows {
 	rows := make(termdraw.Rows, v.Height)
 	rows[0] = Simple(s, v.Width)
 	if v.Height > 1 {
-		rows[1].Put(termdraw.Faint, termdraw.Cut(fmt.Sprintf("%d×%d is too small for the dashboard (%d×%d)", v.Width, v.Height, LeastWidth, LeastHeight), v.Width))
+		rows[1].Put(termdraw.Faint, termdraw.Cut(fmt.Sprintf("%d×%d is too small for the dashboard (%d×%d)", v.Width, v.Height, MinWidth, MinHeight), v.Width))
 	}
 	return rows
 }

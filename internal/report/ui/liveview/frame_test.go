@@ -181,7 +181,7 @@ func TestWorkers(t *testing.T) {
 
 // TestErrorsKeepTheirOrder: of more kinds than fit the most frequent are shown, in the order of first sight.
 func TestErrorsKeepTheirOrder(t *testing.T) {
-	kept := most([]ErrorKind{{Type: "a", Count: 5}, {Type: "b", Count: 1}, {Type: "c", Count: 9}, {Type: "d", Count: 7}}, 3)
+	kept := mostFrequent([]ErrorKind{{Type: "a", Count: 5}, {Type: "b", Count: 1}, {Type: "c", Count: 9}, {Type: "d", Count: 7}}, 3)
 	if len(kept) != 3 || kept[0].Type != "a" || kept[1].Type != "c" || kept[2].Type != "d" {
 		t.Errorf("%+v", kept)
 	}

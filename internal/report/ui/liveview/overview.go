@@ -184,7 +184,7 @@ func overview(s *State, v View, room int) termdraw.Rows {
 		if len(s.Pictures) > 1 {
 			right = s.Pictures[1].Draw(half, 3)
 		}
-		rows = append(append(rows, termdraw.Row{}), termdraw.Indent(termdraw.Beside(left, right, half+4), 1)...)
+		rows = append(append(rows, termdraw.Row{}), termdraw.Indent(termdraw.SideBySide(left, right, half+4), 1)...)
 	}
 	if v.Width >= 160 {
 		half := (v.Width - 4) / 2
@@ -193,7 +193,7 @@ func overview(s *State, v View, room int) termdraw.Rows {
 		if rest() > 5 {
 			rows = append(rows, termdraw.Row{})
 		}
-		rows = append(rows, termdraw.Beside(errors, slowest, half+2)...)
+		rows = append(rows, termdraw.SideBySide(errors, slowest, half+2)...)
 	} else {
 		kinds, slow := 3, 2
 		if rest() >= 15 {
@@ -249,7 +249,7 @@ func errorRows(s *State, cells, n int) termdraw.Rows {
 			code = 5
 		}
 	}
-	for i, e := range most(s.Errors, n) {
+	for i, e := range mostFrequent(s.Errors, n) {
 		var left, right termdraw.Row
 		left.Right(termdraw.Bad, number(e.Count), 6).Put(termdraw.Plain, "  ").Left(termdraw.Plain, e.Code, code).Left(termdraw.Plain, termdraw.Cut(e.Type, 21), 23).Put(termdraw.Faint, brief(e.Message))
 		right.Right(termdraw.Faint, Span(time.Duration((s.Counts.Elapsed.Seconds()-e.Last)*float64(time.Second)))+" ago", 10)
@@ -266,8 +266,8 @@ func brief(message string) string {
 	return message
 }
 
-// most returns the n most frequent kinds in their original order.
-func most(all []ErrorKind, n int) []ErrorKind {
+// mostFrequent returns the n most frequent kinds in their original order.
+func mostFrequent(all []ErrorKind, n int) []ErrorKind {
 	kept := append([]ErrorKind{}, all...)
 	for len(kept) > n {
 		least := 0

@@ -13,9 +13,9 @@ import (
 // phase.
 func Sentence(s *State) string {
 	c, f := &s.Counts, &s.Figures
-	text := Spoken(s.title())
+	text := StageInSentence(s.title())
 	if s.Stage == Draining && s.Phase != "" {
-		text = Spoken(s.Phase)
+		text = StageInSentence(s.Phase)
 	}
 	if s.Known {
 		text += fmt.Sprintf(" %.0f %%", math.Floor(100*s.Share))
@@ -53,8 +53,8 @@ func (s *State) spokenCount() string {
 	return fmt.Sprintf("%.0f s", c.Elapsed.Seconds())
 }
 
-// Spoken returns the name of a stage for use within a sentence. Names given by users are unchanged.
-func Spoken(title string) string {
+// StageInSentence returns the name of a stage for use within a sentence. Names given by users are unchanged.
+func StageInSentence(title string) string {
 	for _, s := range []Stage{Warmup, Profiling, Processing} {
 		if title == s.String() {
 			return strings.ToLower(title)

@@ -15,8 +15,8 @@ import (
 // test is one test of a program.
 type test struct{ input, output string }
 
-// mostTests is the maximum size of the tests of one problem, in unpacked bytes.
-const mostTests = 1 << 30
+// maxTests is the maximum size of the tests of one problem, in unpacked bytes.
+const maxTests = 1 << 30
 
 // readTests reads the public and private tests, and the name of the function that they call; "" = the program reads its input and writes its output
 // itself.
@@ -126,7 +126,7 @@ func unpack(packed []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	pickled, err := io.ReadAll(io.LimitReader(z, mostTests))
+	pickled, err := io.ReadAll(io.LimitReader(z, maxTests))
 	if err != nil {
 		return nil, err
 	}

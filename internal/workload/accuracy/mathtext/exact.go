@@ -7,9 +7,9 @@ import (
 
 // Limits of exact arithmetic; beyond them a value is computed numerically or not at all.
 const (
-	mostBits  = 1 << 16 // bits of a power
-	mostTerms = 2000    // terms of a sum or a product; also the largest n of n!
-	mostRoot  = 64
+	maxBits  = 1 << 16 // bits of a power
+	maxTerms = 2000    // terms of a sum or a product; also the largest n of n!
+	maxRoot  = 64
 )
 
 // exact returns the value of n if it is a rational number that can be computed within the limits.
@@ -24,7 +24,7 @@ func (n *Node) exact() (*big.Rat, bool) {
 		}
 		for _, a := range n.Args {
 			v, ok := a.exact()
-			if !ok || v.Num().BitLen()+out.Num().BitLen()+v.Denom().BitLen()+out.Denom().BitLen() > 4*mostBits {
+			if !ok || v.Num().BitLen()+out.Num().BitLen()+v.Denom().BitLen()+out.Denom().BitLen() > 4*maxBits {
 				return nil, false
 			}
 			if n.Kind == Add {
@@ -54,7 +54,7 @@ func (n *Node) exact() (*big.Rat, bool) {
 func powerOf(base, exp *big.Rat) (*big.Rat, bool) {
 	if !exp.IsInt() {
 		degree := exp.Denom()
-		if !degree.IsInt64() || degree.Int64() > mostRoot || base.Sign() < 0 {
+		if !degree.IsInt64() || degree.Int64() > maxRoot || base.Sign() < 0 {
 			return nil, false
 		}
 		above, ok1 := rootOf(base.Num(), degree.Int64())
@@ -66,7 +66,7 @@ func powerOf(base, exp *big.Rat) (*big.Rat, bool) {
 	}
 	bits := int64(base.Num().BitLen() + base.Denom().BitLen())
 	e := exp.Num()
-	if !e.IsInt64() || abs(e.Int64()) > mostBits || abs(e.Int64())*bits > mostBits {
+	if !e.IsInt64() || abs(e.Int64()) > maxBits || abs(e.Int64())*bits > maxBits {
 		return nil, false
 	}
 	times := big.NewInt(abs(e.Int64()))
@@ -150,14 +150,14 @@ var exactFunctions = map[string]struct {
 }
 
 func factorial(a []*big.Rat) *big.Rat {
-	if v := a[0].Num(); a[0].IsInt() && v.Sign() >= 0 && v.Cmp(big.NewInt(mostTerms)) <= 0 {
+	if v := a[0].Num(); a[0].IsInt() && v.Sign() >= 0 && v.Cmp(big.NewInt(maxTerms)) <= 0 {
 		return new(big.Rat).SetInt(new(big.Int).MulRange(1, v.Int64()))
 	}
 	return nil
 }
 
 func binomial(a []*big.Rat) *big.Rat {
-	if n, k := a[0], a[1]; n.IsInt() && k.IsInt() && k.Sign() >= 0 && n.Cmp(k) >= 0 && n.Cmp(big.NewRat(mostTerms, 1)) <= 0 {
+	if n, k := a[0], a[1]; n.IsInt() && k.IsInt() && k.Sign() >= 0 && n.Cmp(k) >= 0 && n.Cmp(big.NewRat(maxTerms, 1)) <= 0 {
 		return new(big.Rat).SetInt(new(big.Int).Binomial(n.Num().Int64(), k.Num().Int64()))
 	}
 	return nil
@@ -200,7 +200,7 @@ func commonMeasure(args []*big.Rat, multiple bool) *big.Rat {
 func (n *Node) series() (*big.Rat, bool) {
 	from, ok1 := n.Args[2].exact()
 	to, ok2 := n.Args[3].exact()
-	if !ok1 || !ok2 || !from.IsInt() || !to.IsInt() || !from.Num().IsInt64() || !to.Num().IsInt64() || to.Num().Int64()-from.Num().Int64() > mostTerms {
+	if !ok1 || !ok2 || !from.IsInt() || !to.IsInt() || !from.Num().IsInt64() || !to.Num().IsInt64() || to.Num().Int64()-from.Num().Int64() > maxTerms {
 		return nil, false
 	}
 	name := n.Args[1].Name

@@ -5,13 +5,13 @@ import "time"
 // Limits of one program.
 const (
 	// Time is the maximum run time.
-	Time       = 6 * time.Second
-	startTime  = 2 * time.Second // time for the start of the sandbox and the interpreter
-	fileSize   = 64 << 20        // maximum size of a file, bytes
-	openFiles  = 64
-	mostOutput = 64 << 20 // bytes
-	diskSize   = 64 << 20 // size of /tmp, and of /dev/shm, bytes
-	diskFiles  = 16 << 10 // maximum number of files in each
+	Time      = 6 * time.Second
+	startTime = 2 * time.Second // time for the start of the sandbox and the interpreter
+	fileSize  = 64 << 20        // maximum size of a file, bytes
+	openFiles = 64
+	maxOutput = 64 << 20 // bytes
+	diskSize  = 64 << 20 // size of /tmp, and of /dev/shm, bytes
+	diskFiles = 16 << 10 // maximum number of files in each
 )
 
 // bounds are the limits of a program, including all processes that it starts.

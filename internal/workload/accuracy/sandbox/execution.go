@@ -98,7 +98,7 @@ func (e execution) converse(ctx context.Context, c channels, job, plan []byte) (
 	defer group.close()
 	said := make(chan string, 1)
 	go func() {
-		b, _ := io.ReadAll(io.LimitReader(c.verdict, mostOutput)) // output before the end counts
+		b, _ := io.ReadAll(io.LimitReader(c.verdict, maxOutput)) // output before the end counts
 		said <- string(b)
 	}()
 	go func() {

@@ -349,7 +349,7 @@ func TestManyFiles(t *testing.T) {
 func TestOutputFlood(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r runner) {
 		got := r.run(t.Context(), Job{Code: "import sys\nwhile True: sys.stdout.write('x' * (1 << 20))"})
-		if got.Ended || len(got.Output) > mostOutput || !strings.Contains(got.Fault, "wrote more than") {
+		if got.Ended || len(got.Output) > maxOutput || !strings.Contains(got.Fault, "wrote more than") {
 			t.Errorf("%d bytes of output, %q", len(got.Output), got.Fault)
 		}
 	})

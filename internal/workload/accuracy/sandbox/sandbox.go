@@ -130,7 +130,7 @@ type limitedBuffer struct {
 }
 
 func (l *limitedBuffer) Write(p []byte) (int, error) {
-	if l.text.Len()+len(p) > mostOutput {
+	if l.text.Len()+len(p) > maxOutput {
 		l.truncated = true
 		return 0, io.ErrShortWrite
 	}
@@ -151,7 +151,7 @@ func (r runner) run(ctx context.Context, job Job) Result {
 	case ctx.Err() != nil:
 		result.Fault = fmt.Sprintf("the program ran longer than %v", Time)
 	case out.truncated:
-		result.Fault = fmt.Sprintf("the program wrote more than %d MiB", mostOutput>>20)
+		result.Fault = fmt.Sprintf("the program wrote more than %d MiB", maxOutput>>20)
 	case strings.HasPrefix(verdict, "ended"):
 		result.Ended, result.Returned, result.Fault = true, strings.TrimSpace(strings.TrimPrefix(verdict, "ended")), ""
 	case verdict != "":

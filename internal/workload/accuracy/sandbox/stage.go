@@ -207,12 +207,12 @@ func closeFrom(first uint) {
 	}
 	var limit unix.Rlimit // kernels before 5.11
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
-		limit.Max = mostDescriptors
+		limit.Max = maxDescriptors
 	}
-	for fd := int(first); fd < int(min(limit.Max, mostDescriptors)); fd++ {
+	for fd := int(first); fd < int(min(limit.Max, maxDescriptors)); fd++ {
 		unix.CloseOnExec(fd) // most are not open
 	}
 }
 
-// mostDescriptors is the default maximum number of descriptors of a Linux process.
-const mostDescriptors = 1 << 20
+// maxDescriptors is the default maximum number of descriptors of a Linux process.
+const maxDescriptors = 1 << 20

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// mostDepth is the maximum nesting depth of values.
-const mostDepth = 100
+// maxDepth is the maximum nesting depth of values.
+const maxDepth = 100
 
 // parsePython parses one call, or a list of calls, in Python syntax.
 func parsePython(text string) (calls []Call, err error) {
@@ -94,7 +94,7 @@ func (p *parser) peek() byte {
 
 // expression parses sums and products of values.
 func (p *parser) expression(depth int) any {
-	if depth > mostDepth {
+	if depth > maxDepth {
 		p.fail("too deep")
 	}
 	v := p.term(depth)

@@ -16,8 +16,8 @@ const (
 	maxSessionBlocks = 4000
 )
 
-// leastOutput is the minimum output length in tokens, unless the maximum is lower.
-const leastOutput = 30
+// minOutput is the minimum output length in tokens, unless the maximum is lower.
+const minOutput = 30
 
 // End is the reason why a session ended.
 type End int
@@ -62,10 +62,10 @@ type generator struct {
 
 // Generate draws n sessions. Splits add more. The same seed gives the same sessions.
 func Generate(c *Config, n int, root *rng.Root, tick func(done int)) ([]Session, error) {
-	g := &generator{Config: c, draws: root.Stream("dataset.agentic_code"), newTokens: c.NewTokens.lognormal(), leastOut: leastOutput}
+	g := &generator{Config: c, draws: root.Stream("dataset.agentic_code"), newTokens: c.NewTokens.lognormal(), leastOut: minOutput}
 	g.l1, g.l15 = blocksOf(c.Cache.Layer1, c.BlockSize), blocksOf(c.Cache.Layer15, c.BlockSize)
 	if most := c.Output.Max; most != nil {
-		g.leastOut = min(leastOutput, math.Trunc(*most))
+		g.leastOut = min(minOutput, math.Trunc(*most))
 	}
 	sum := 0.0
 	for k := range c.Cache.Groups.Number {

@@ -89,12 +89,12 @@ func (b Biased) lognormal() Lognormal {
 	return l
 }
 
-// mostDraws is the maximum number of draws for a number within its bounds; after that it is clamped.
-const mostDraws = 100
+// maxDraws is the maximum number of draws for a number within its bounds; after that it is clamped.
+const maxDraws = 100
 
 func (l *Lognormal) draw(s *rng.Stream) float64 {
 	v := math.Exp(s.Gauss(l.Mu, l.Sigma))
-	for range mostDraws {
+	for range maxDraws {
 		if (l.Min == nil || v >= *l.Min) && (l.Max == nil || v <= *l.Max) {
 			return v
 		}

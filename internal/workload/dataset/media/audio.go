@@ -20,14 +20,14 @@ const (
 )
 
 const (
-	// leastSeconds is the length of the shortest audio.
-	leastSeconds = 0.01
+	// minSeconds is the length of the shortest audio.
+	minSeconds = 0.01
 	// noiseDeviation is the standard deviation of the noise; full scale is 1.
 	noiseDeviation = 0.3
 	// maxSamples is the maximum size of one audio: an hour of 96 kHz stereo.
 	maxSamples = 3600 * 96000 * 2
-	// mostDraws is the maximum number of draws for a length that is long enough.
-	mostDraws = 10000
+	// maxDraws is the maximum number of draws for a length that is long enough.
+	maxDraws = 10000
 )
 
 // depths are the possible bits per WAV sample.
@@ -51,8 +51,8 @@ type audioDraws struct {
 }
 
 func newAudioDraws(o *Audio, root *rng.Root, as setting.Spell) (*audioDraws, error) {
-	if o.Seconds < leastSeconds {
-		return nil, fmt.Errorf("%s %g: must be at least %g seconds", as.As("datasets.main.audio.length.mean"), o.Seconds, leastSeconds)
+	if o.Seconds < minSeconds {
+		return nil, fmt.Errorf("%s %g: must be at least %g seconds", as.As("datasets.main.audio.length.mean"), o.Seconds, minSeconds)
 	}
 	for _, d := range o.Depths {
 		if err := CheckDepth(d); err != nil {
@@ -93,12 +93,12 @@ func (l *audioDraws) draw() Item {
 func (l *audioDraws) length() float64 {
 	switch {
 	case l.Shape != nil:
-		return max(leastSeconds, l.Shape.Draw(l.lengths))
+		return max(minSeconds, l.Shape.Draw(l.lengths))
 	case l.StdDev <= 0:
 		return l.Seconds
 	}
-	for range mostDraws {
-		if s := l.lengths.Gauss(l.Seconds, l.StdDev); s >= leastSeconds && s <= 1000*l.Seconds {
+	for range maxDraws {
+		if s := l.lengths.Gauss(l.Seconds, l.StdDev); s >= minSeconds && s <= 1000*l.Seconds {
 			return s
 		}
 	}

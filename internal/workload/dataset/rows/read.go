@@ -148,7 +148,7 @@ const maxLine = 256 << 20
 // that are reused.
 const (
 	firstPart = 128 << 10
-	mostPart  = 4 << 20
+	maxPart   = 4 << 20
 	keptParts = 5
 )
 
@@ -207,7 +207,7 @@ func (r *lines) another(parts [][]byte) [][]byte {
 	if n < len(r.parts) {
 		return append(parts, r.parts[n][:0])
 	}
-	return append(parts, make([]byte, 0, min(firstPart<<min(n, 10), mostPart)))
+	return append(parts, make([]byte, 0, min(firstPart<<min(n, 10), maxPart)))
 }
 
 // Objects calls f for every row of the file. It writes the file's bytes to raw like ReadBytes. Rows that are not JSON objects are recorded as errors

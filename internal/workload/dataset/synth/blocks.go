@@ -28,9 +28,9 @@ type Blocks struct {
 }
 
 const (
-	keptStarts  = 1 << 18
-	mostClaimed = 1 << 20 // maximum number of ids that are checked for equal positions
-	mostMoves   = 64      // maximum number of positions that are tried for one id
+	keptStarts = 1 << 18
+	maxClaimed = 1 << 20 // maximum number of ids that are checked for equal positions
+	maxMoves   = 64      // maximum number of positions that are tried for one id
 )
 
 // NewBlocks returns the blocks of a namespace. A separator, if given, is the first token of every block. It keeps neighbouring blocks from merging
@@ -59,7 +59,7 @@ func (b *Blocks) Claim(ids []int64) {
 	before := uint64(0)
 	for _, id := range ids {
 		behind := link(before, uint64(id))
-		if _, known := b.movedStarts[behind]; !known && len(b.single)+len(b.owners) < mostClaimed {
+		if _, known := b.movedStarts[behind]; !known && len(b.single)+len(b.owners) < maxClaimed {
 			if at, moved := b.claim(before, id); moved {
 				b.movedStarts[behind] = at
 			}
@@ -80,7 +80,7 @@ func (b *Blocks) claim(before uint64, id int64) (at int32, moved bool) {
 	b.owners[link(before, uint64(b.start(first))|1<<63)] = first
 	at = b.start(id)
 	var more *rng.Stream
-	for range mostMoves {
+	for range maxMoves {
 		key := link(before, uint64(at)|1<<63)
 		if owner, taken := b.owners[key]; !taken || owner == id {
 			b.owners[key] = id

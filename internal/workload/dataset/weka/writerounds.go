@@ -34,8 +34,8 @@ func NewRoundWriter() *RoundWriter {
 // roundsBegin is the start of all written times. Times of a trace count from its first request.
 var roundsBegin = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// leastCall is the minimum length of a call that starts an agent, in ms. It is the default of AIPERF_DATASET_TRACELAB_MIN_SPAWN_MS.
-const leastCall = 10_000
+// minCall is the minimum length of a call that starts an agent, in ms. It is the default of AIPERF_DATASET_TRACELAB_MIN_SPAWN_MS.
+const minCall = 10_000
 
 // Append appends the rounds of a trace, one per row. The error is an *UnfitTrace.
 func (w *RoundWriter) Append(dst []byte, t *Trace) ([]byte, error) {
@@ -194,8 +194,8 @@ func (o *traceRounds) agent(a *subagent) (*subagent, error) {
 		return nil, &UnfitTrace{a.where, "agent_id", fmt.Sprintf("%.40q: tracelab allows only letters, digits, dots, _ and - in session ids, at most 150 of them", a.id)}
 	}
 	duration := micro(a.end() - a.at)
-	if duration*1000 < leastCall {
-		return nil, &UnfitTrace{a.where, "duration_ms", fmt.Sprintf("%v: must be at least %d ms; tracelab does not read shorter calls as the start of an agent", duration*1000, leastCall)}
+	if duration*1000 < minCall {
+		return nil, &UnfitTrace{a.where, "duration_ms", fmt.Sprintf("%v: must be at least %d ms; tracelab does not read shorter calls as the start of an agent", duration*1000, minCall)}
 	}
 	for _, q := range a.requests {
 		if q.at < a.at || q.end() > a.end()+epsilon {
@@ -289,7 +289,7 @@ func (o *traceRounds) isRead(text []byte, want *Trace) bool {
 		}
 	}
 	var got []*Trace
-	_, _, err := again.Traces(Join{Agents: true, Codex: true, Least: leastCall}, want.block, func(t *Trace, _ string) bool { got = append(got, t); return false })
+	_, _, err := again.Traces(Join{Agents: true, Codex: true, Least: minCall}, want.block, func(t *Trace, _ string) bool { got = append(got, t); return false })
 	if err != nil || faults.Count() > 0 || len(got) != 1 {
 		return false
 	}

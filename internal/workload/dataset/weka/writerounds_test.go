@@ -21,7 +21,7 @@ func roundsOfText(t *testing.T, text string) (list []*Trace) {
 			all.Add(r)
 		}
 	}
-	_, _, err := all.Traces(Join{Agents: true, Codex: true, Least: leastCall}, 64, func(trace *Trace, _ string) bool { list = append(list, trace); return false })
+	_, _, err := all.Traces(Join{Agents: true, Codex: true, Least: minCall}, 64, func(trace *Trace, _ string) bool { list = append(list, trace); return false })
 	if err != nil || faults.Count() > 0 {
 		t.Fatal(err, faults.Err())
 	}

@@ -15,8 +15,8 @@ import (
 // Limits for the numbers stated in a batch.
 const (
 	maxBatchBytes = 1 << 30 // decompressed size
-	leastRoom     = 64 << 20
-	roomOfBytes   = 256     // a batch may decompress to at most leastRoom plus this many times its size in the file
+	minRoom       = 64 << 20
+	roomOfBytes   = 256     // a batch may decompress to at most minRoom plus this many times its size in the file
 	idleRows      = 1 << 20 // rows allowed beyond one per bit of data, because null columns have no data
 )
 
@@ -100,7 +100,7 @@ func (b *batchReader) open(t flat) (err error) {
 		}
 	}
 	size := int64(len(b.body))
-	b.room = min(maxBatchBytes, leastRoom+roomOfBytes*size)
+	b.room = min(maxBatchBytes, minRoom+roomOfBytes*size)
 	plain := int64(0)
 	for i := range b.buffers.n {
 		from, n := b.buffers.GetInt64(b.buffers.at(i)), b.buffers.GetInt64(b.buffers.at(i)+8)
@@ -180,7 +180,7 @@ func (b *batchReader) plain(text []byte) ([]byte, error) {
 
 // unzstd decompresses text, which must fill out. The window of a frame may be as large as its content, as the highest levels of zstd make it.
 func unzstd(text, out []byte) error {
-	window := min(max(leastRoom, len(out)), zstd.MaxWindowSize)
+	window := min(max(minRoom, len(out)), zstd.MaxWindowSize)
 	d, err := zstd.NewReader(bytes.NewReader(text), zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(uint64(window)))
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 
 // TestLargeWindow: a buffer of more than 64 MiB in one zstd segment, whose window is the whole buffer, is decompressed.
 func TestLargeWindow(t *testing.T) {
-	const size, block = leastRoom + 5, 128 << 10
+	const size, block = minRoom + 5, 128 << 10
 	frame := binary.LittleEndian.AppendUint32([]byte{0x28, 0xb5, 0x2f, 0xfd, 0xa0}, size) // one segment; four bytes of size
 	for left := size; left > 0; left -= block {
 		head := min(left, block)<<3 | 1<<1 // a block of one repeated byte
