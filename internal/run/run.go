@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/exec"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/tracker"
 	"aiperf/internal/run/view"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
@@ -74,7 +75,7 @@ func (opts *Options) complete(cfg *config.Benchmark) {
 	if opts.BenchmarkID == "" {
 		opts.BenchmarkID = rng.UUID()[24:]
 	}
-	opts.Secrets = opts.Secrets.With(append(cfg.Secrets(), trackerSecrets()...)...)
+	opts.Secrets = opts.Secrets.With(append(cfg.Secrets(), tracker.Secrets()...)...)
 	if opts.Dashboard != nil {
 		opts.Progress = 0
 	}
@@ -142,7 +143,10 @@ func (o *runResources) write(run *metric.Run, how results.Outcome) error {
 // publish passes the results to the API and to the trackers.
 func (o *runResources) publish(ctx context.Context, run *metric.Run) {
 	o.api.finish(run)
-	o.upload(ctx, run)
+	tracker.Upload(ctx, tracker.Options{
+		Config: o.cfg, Version: o.opts.Version, BenchmarkID: o.opts.BenchmarkID, InputConfig: o.opts.InputConfig, Secrets: o.opts.Secrets, Layout: o.layout,
+		Say: o.say.Reporter,
+	}, run)
 }
 
 // report writes the verdict to the log and tells the user why the run has no result, if it has none.

@@ -1,4 +1,5 @@
-package run
+// Package tracker uploads the results of a run to experiment trackers: MLflow, and Weights & Biases.
+package tracker
 
 import (
 	"cmp"
@@ -20,6 +21,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/connection"
+	"aiperf/internal/run/message"
 	"aiperf/internal/telemetry/mlops"
 	"aiperf/internal/telemetry/otlp"
 )
@@ -48,8 +50,8 @@ func wandbOnline(warn func(string)) bool {
 	return true
 }
 
-// trackerSecrets returns the credentials that must not appear in any output.
-func trackerSecrets() (list []string) {
+// Secrets returns the credentials that must not appear in any output.
+func Secrets() (list []string) {
 	for _, name := range []string{mlflowPassword, mlflowToken, wandbKey} {
 		if v := os.Getenv(name); v != "" {
 			list = append(list, v)
@@ -58,33 +60,48 @@ func trackerSecrets() (list []string) {
 	return append(list, otlp.HeadersOf(os.Getenv).Values()...)
 }
 
-// upload sends the results to the trackers that the user named. A failure is a warning: the files of the run are complete. An interrupted run is
+// Options says which run is uploaded, and where to.
+type Options struct {
+	Config      *config.Benchmark
+	Version     string // of this program
+	BenchmarkID string
+	InputConfig []byte // the configuration as the summary shows it
+	Secrets     *redact.Secrets
+	Layout      artifact.Layout
+	Say         *message.Reporter
+}
+
+// uploader uploads one run.
+type uploader struct{ Options }
+
+// Upload sends the results to the trackers that the user named. A failure is a warning: the files of the run are complete. An interrupted run is
 // uploaded too. Each tracker has its own time limit.
-func (o *runResources) upload(ctx context.Context, run *metric.Run) {
+func Upload(ctx context.Context, options Options, run *metric.Run) {
+	o := &uploader{options}
 	ctx = context.WithoutCancel(ctx)
-	if m := &o.cfg.MLflow; m.TrackingURI != "" {
-		report := o.trackerReport(run, m.RunName, m.ArtifactGlobs)
+	if m := &o.Config.MLflow; m.TrackingURI != "" {
+		content := o.report(run, m.RunName, m.ArtifactGlobs)
 		to := mlops.MLflow{
-			URI: strings.TrimSpace(m.TrackingURI), Experiment: m.Experiment, Parent: m.ParentRunID, Tags: m.Tags, Agent: connection.UserAgent(o.opts.Version),
+			URI: strings.TrimSpace(m.TrackingURI), Experiment: m.Experiment, Parent: m.ParentRunID, Tags: m.Tags, Agent: connection.UserAgent(o.Version),
 			User: os.Getenv(mlflowUser), Password: os.Getenv(mlflowPassword), Token: os.Getenv(mlflowToken),
 		}
-		sent, ok := deliver(ctx, "MLflow", o.cfg.Environment.MLflow.ExportTimeout.Duration(), o.say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
+		sent, ok := deliver(ctx, "MLflow", o.Config.Environment.MLflow.ExportTimeout.Duration(), o.Say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, content) })
 		if sent.RunID != "" {
 			o.noteMLflow(m, sent, ok)
 		}
 	}
-	if w := &o.cfg.WandB; w.Project != "" && wandbOnline(o.say.Warn) {
-		report := o.trackerReport(run, w.RunName, nil)
+	if w := &o.Config.WandB; w.Project != "" && wandbOnline(o.Say.Warn) {
+		content := o.report(run, w.RunName, nil)
 		to := mlops.WandB{
 			Base: cmp.Or(os.Getenv(wandbBase), mlops.WandBase), Key: os.Getenv(wandbKey), Project: w.Project, Entity: w.Entity, Tags: w.Tags,
-			RunID: strings.ReplaceAll(rng.UUID(), "-", "")[:8], Agent: connection.UserAgent(o.opts.Version),
+			RunID: strings.ReplaceAll(rng.UUID(), "-", "")[:8], Agent: connection.UserAgent(o.Version),
 		}
-		deliver(ctx, "Weights & Biases", o.cfg.Environment.WandB.ExportTimeout.Duration(), o.say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, report) })
+		deliver(ctx, "Weights & Biases", o.Config.Environment.WandB.ExportTimeout.Duration(), o.Say, func(ctx context.Context) (mlops.Sent, error) { return to.Upload(ctx, content) })
 	}
 }
 
 // deliver uploads to one tracker within a time limit and reports the result. It returns false if a part failed.
-func deliver(ctx context.Context, name string, most time.Duration, say *reporter, upload func(context.Context) (mlops.Sent, error)) (mlops.Sent, bool) {
+func deliver(ctx context.Context, name string, most time.Duration, say *message.Reporter, upload func(context.Context) (mlops.Sent, error)) (mlops.Sent, bool) {
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	sent, err := upload(ctx)
@@ -102,23 +119,23 @@ func deliver(ctx context.Context, name string, most time.Duration, say *reporter
 }
 
 // noteMLflow writes the file that says where the run is.
-func (o *runResources) noteMLflow(m *config.MLflow, sent mlops.Sent, complete bool) {
+func (o *uploader) noteMLflow(m *config.MLflow, sent mlops.Sent, complete bool) {
 	text, err := json.MarshalIndent(map[string]any{
 		"tracking_uri": redact.URL(m.TrackingURI), "experiment": m.Experiment, "experiment_id": sent.ExperimentID, "run_id": sent.RunID, "run_url": sent.URL,
-		"benchmark_id": o.opts.BenchmarkID, "complete": complete,
+		"benchmark_id": o.BenchmarkID, "complete": complete,
 	}, "", "  ")
 	if err == nil {
-		err = artifact.WriteFile(o.layout.MLflow(), o.opts.Secrets.JSON(append(text, '\n')))
+		err = artifact.WriteFile(o.Layout.MLflow(), o.Secrets.JSON(append(text, '\n')))
 	}
 	if err != nil {
-		o.say.Warn("MLflow: " + err.Error())
+		o.Say.Warn("MLflow: " + err.Error())
 	}
 }
 
-// trackerReport collects what is uploaded: every statistic of the summary, the configuration as the summary shows it, and files.
-func (o *runResources) trackerReport(run *metric.Run, name string, globs []string) *mlops.Report {
+// report collects what is uploaded: every statistic of the summary, the configuration as the summary shows it, and files.
+func (o *uploader) report(run *metric.Run, name string, globs []string) *mlops.Report {
 	r := &mlops.Report{
-		Name: cmp.Or(strings.TrimSpace(name), "aiperf-"+o.opts.BenchmarkID), Start: run.Start, End: run.End, Failed: run.AllFailed(), Cancelled: run.Cancelled,
+		Name: cmp.Or(strings.TrimSpace(name), "aiperf-"+o.BenchmarkID), Start: run.Start, End: run.End, Failed: run.AllFailed(), Cancelled: run.Cancelled,
 	}
 	if r.Start.IsZero() {
 		r.Start, r.End = time.Now(), time.Now()
@@ -135,21 +152,21 @@ func (o *runResources) trackerReport(run *metric.Run, name string, globs []strin
 			r.Metrics = append(r.Metrics, mlops.Metric{Key: key, Value: v})
 		}
 	}
-	r.Params = append(flat(nil, "", o.opts.InputConfig), mlops.Param{Key: "benchmark_id", Value: o.opts.BenchmarkID}, mlops.Param{Key: "aiperf_version", Value: o.opts.Version})
+	r.Params = append(flat(nil, "", o.InputConfig), mlops.Param{Key: "benchmark_id", Value: o.BenchmarkID}, mlops.Param{Key: "aiperf_version", Value: o.Version})
 	if run.Validity != nil {
 		r.Params = append(r.Params, mlops.Param{Key: "verdict", Value: string(run.Validity.Verdict)})
 	}
-	files, err := mlops.Files(o.layout.Dir, globs)
+	files, err := mlops.Files(o.Layout.Dir, globs)
 	if err != nil {
-		o.say.Warn(o.cfg.As("mlflow.artifact_globs") + ": " + err.Error())
+		o.Say.Warn(o.Config.As("mlflow.artifact_globs") + ": " + err.Error())
 	}
 	if globs == nil {
-		files, err = mlops.Files(o.layout.Dir, []string{"plots/**"})
+		files, err = mlops.Files(o.Layout.Dir, []string{"plots/**"})
 		if err != nil {
-			o.say.Warn("plots: " + err.Error())
+			o.Say.Warn("plots: " + err.Error())
 		}
 		for _, f := range run.Files {
-			if rel, err := filepath.Rel(o.layout.Dir, f.Path); err == nil && filepath.IsLocal(rel) {
+			if rel, err := filepath.Rel(o.Layout.Dir, f.Path); err == nil && filepath.IsLocal(rel) {
 				files = append(files, mlops.File{Path: f.Path, Name: filepath.ToSlash(rel)})
 			}
 		}
