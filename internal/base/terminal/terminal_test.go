@@ -87,7 +87,7 @@ func TestWriterError(t *testing.T) {
 	}
 }
 
-// FuzzWriter: whatever comes in whatever pieces, what goes out is text.
+// FuzzWriter: for any input, cut into any pieces, the output is plain text.
 func FuzzWriter(f *testing.F) {
 	f.Add("\x1b[31mred\x1b[0m\xff\u202e", 3)
 	f.Fuzz(func(t *testing.T, s string, cut int) {
