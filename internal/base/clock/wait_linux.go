@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"aiperf/internal/base/processors"
 )
 
 // States of the futex word.
@@ -49,7 +51,7 @@ const (
 
 // NewWaiter returns the most precise waiter of the platform.
 func NewWaiter() Waiter {
-	return &FutexWaiter{offset: monotonicOffset(), budget: newBudget(runtime.GOMAXPROCS(0), Now())}
+	return &FutexWaiter{offset: monotonicOffset(), budget: newBudget(processors.Cores(), Now())}
 }
 
 // NewSleepingWaiter returns a waiter that never spins and needs no priority. It wakes tens of microseconds late, at a fraction of the CPU time. It

@@ -10,7 +10,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -18,6 +17,7 @@ import (
 
 	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/processors"
 	"aiperf/internal/measure/metric"
 )
 
@@ -56,7 +56,7 @@ func Load(path string, skip float64) ([]Run, error) {
 func loadAll(paths []string, skip float64) ([]Run, error) {
 	list, errs := make([]Run, len(paths)), make([]error, len(paths))
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	slots := make(chan struct{}, processors.Cores())
 	for i, path := range paths {
 		wg.Go(func() {
 			slots <- struct{}{}

@@ -3,10 +3,10 @@ package metric
 import (
 	"cmp"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 )
@@ -166,7 +166,7 @@ func (r *Reducer) column(tag string) *stats.Column {
 func (r *Reducer) describe(of []int32, all []*totals) {
 	work := make(chan int)
 	var wg sync.WaitGroup
-	for range min(4, runtime.GOMAXPROCS(0)) {
+	for range min(4, processors.Cores()) {
 		wg.Go(func() {
 			for pos := range work {
 				r.describeOne(pos, of, all)

@@ -4,11 +4,11 @@ package pipeline
 
 import (
 	"errors"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
@@ -93,7 +93,7 @@ type result struct {
 // New starts a pipeline.
 func New(opts Options) *Pipeline {
 	if opts.Workers <= 0 {
-		opts.Workers = runtime.GOMAXPROCS(0)
+		opts.Workers = processors.Cores()
 	}
 	if opts.Queue <= 0 {
 		opts.Queue = 1024

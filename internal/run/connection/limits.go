@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
 )
@@ -25,7 +25,7 @@ type Limits struct {
 
 // MachineLimits reads the limits of the system. The Go runtime has already raised the soft limit of open files to the hard one.
 func MachineLimits() Limits {
-	b := Limits{files: openFileLimit(), spare: spareFiles + 2*runtime.GOMAXPROCS(0)} // the heartbeat reads one file per thread
+	b := Limits{files: openFileLimit(), spare: spareFiles + 2*processors.Cores()} // the heartbeat reads one file per thread
 	if open, err := os.ReadDir("/proc/self/fd"); err == nil {
 		b.spare += len(open)
 	}

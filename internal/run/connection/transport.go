@@ -28,6 +28,7 @@ func Options(b *config.Benchmark, warn func(string)) transport.Options {
 	o.TLS = transport.TLS{
 		Insecure: e.TLS.Insecure || !tuning.SSLVerify, CAFile: e.TLS.CAFile, CertFile: e.TLS.CertFile, KeyFile: e.TLS.KeyFile, ServerName: e.TLS.ServerName,
 	}
+	o.Loop = b.Endpoint.Streaming // one read for a whole answer gains nothing
 	o.Warn = warn
 	return o
 }

@@ -40,7 +40,7 @@ func New(o Options) *Sender { return &Sender{o} }
 // ownClient returns a client with separate connections, so that those of the load stay unused. The caller must call release.
 func (p *Sender) ownClient(set func(*transport.Options)) (client connection.Client, release func(), err error) {
 	connections := connection.Options(p.Config, nil)
-	connections.Capture = transport.CaptureOff
+	connections.Capture, connections.Loop = transport.CaptureOff, false
 	if set != nil {
 		set(&connections)
 	}

@@ -4,8 +4,8 @@ package results
 
 import (
 	"errors"
-	"runtime"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
@@ -82,7 +82,7 @@ func New(o Options) (*Assembly, error) {
 		Metrics: o.Metrics, Count: count, Sinks: sinks, Split: split(o.Phases), Observers: append([]pipeline.Observer{&a.slowest}, o.Observers...), SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets,
 		Decode:          func(rec *record.Record) (*record.Reply, *record.Error) { return o.Decode(rec, input) },
 		RequestedTokens: endpoint.RequestedTokens,
-		Workers:         max(1, runtime.GOMAXPROCS(0)-1), // one core stays free for the load: a late read merges messages
+		Workers:         max(1, processors.Cores()-1), // one core stays free for the load: a late read merges messages
 	}
 	if a.chat != nil {
 		p.Input = a.chat.input

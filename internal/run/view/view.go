@@ -6,11 +6,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
@@ -58,7 +58,7 @@ var startSteps = []struct{ stage, name string }{
 
 // New returns the view of a run that has not started. stopping reports whether the user has interrupted the run.
 func New(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *View {
-	v := &View{cfg: cfg, secrets: secrets, running: ui.NewRunning(), Stalls: new(watch.StallDetector), cores: runtime.GOMAXPROCS(0), began: time.Now(), stopping: stopping}
+	v := &View{cfg: cfg, secrets: secrets, running: ui.NewRunning(), Stalls: new(watch.StallDetector), cores: processors.Cores(), began: time.Now(), stopping: stopping}
 	for _, s := range startSteps {
 		if s.stage != "servers" || simulates(cfg) {
 			v.steps = append(v.steps, liveview.Step{Name: s.name})

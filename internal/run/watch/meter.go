@@ -3,12 +3,12 @@ package watch
 import (
 	"context"
 	"math"
-	"runtime"
 	"runtime/metrics"
 	"sync"
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/processors"
 	"aiperf/internal/workload/load"
 )
 
@@ -41,7 +41,7 @@ const pauseMetric = "/sched/pauses/total/gc:seconds"
 // Start implements component: it starts the heartbeat.
 func (m *Meter) Start(context.Context) error {
 	clock.RequestShortTimeslices()
-	m.cores, m.Heartbeat = runtime.GOMAXPROCS(0), clock.StartHeartbeat(m.Check)
+	m.cores, m.Heartbeat = processors.Cores(), clock.StartHeartbeat(m.Check)
 	return nil
 }
 

@@ -2,11 +2,11 @@ package mockserver
 
 import (
 	"container/heap"
-	"runtime"
 	"sync"
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/processors"
 )
 
 // pacer writes every event of its streams at its absolute instant, from one goroutine on one thread. Streams need no timer and no goroutine, so that
@@ -21,7 +21,7 @@ type pacer struct {
 
 // newPacers makes one pacer for every four CPUs, at most eight: one writes some 80,000 events a second.
 func newPacers() []*pacer {
-	list := make([]*pacer, min(max(runtime.GOMAXPROCS(0)/4, 1), 8))
+	list := make([]*pacer, min(max(processors.Cores()/4, 1), 8))
 	for i := range list {
 		list[i] = &pacer{waiter: clock.NewSleepingWaiter()}
 	}

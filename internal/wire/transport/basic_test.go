@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -20,9 +21,13 @@ func mustTarget(t testing.TB, url string) *Target {
 	return g
 }
 
+// poller makes the tests use Go's poller instead of the clients' loops. make test runs them both ways.
+var poller = flag.Bool("poller", false, "wait with Go's poller")
+
 func mustClient(t testing.TB, change func(*Options)) *Client {
 	t.Helper()
 	o := DefaultOptions()
+	o.Loop = !*poller
 	if change != nil {
 		change(&o)
 	}

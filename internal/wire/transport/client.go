@@ -33,6 +33,8 @@ type Client struct {
 	delays      delayLog
 	empty       emptinessLog
 	closePolicy closePolicy
+	loopOnce    sync.Once
+	loop        *readLoop // started with the first connection; nil = none
 
 	capture        *capture.Capture // nil = none
 	captureMissing string           // why there is no capture
@@ -111,6 +113,8 @@ func (c *Client) Close() {
 	c.streams.close()
 	c.closeCapture()
 	c.empty.close()
+	c.loopOnce.Do(func() {})
+	c.loop.end()
 }
 
 // CheckEmptiness records which connections hold no unread bytes at this instant. Readers do the same after their reads. Where reads are rare, a call

@@ -14,8 +14,8 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// dial makes a connection to a target: name lookup, TCP, tunnel, TLS.
-func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, error) {
+// dial makes a connection to a target: name lookup, TCP, tunnel, TLS. A loop watches its socket, if there is one.
+func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace, loop *readLoop) (*conn, error) {
 	through, err := c.proxies.of(t)
 	if err != nil {
 		return nil, &dialError{stage: stageTCP, err: err}
@@ -28,7 +28,7 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 	if err != nil {
 		return nil, err
 	}
-	k, err := newConn(s, t.key, c.realTime, !c.opt.UserStamps, &c.empty)
+	k, err := newConn(loop.watched(s), t.key, c.realTime, !c.opt.UserStamps, &c.empty)
 	if err != nil {
 		s.Close()
 		return nil, &dialError{stage: stageTCP, err: err}
@@ -50,6 +50,15 @@ func (c *Client) dial(ctx context.Context, t *Target, tr *record.Trace) (*conn, 
 	tr.ConnectEnd = clock.Now()
 	c.count.dialled.Add(1)
 	return k, nil
+}
+
+// started returns the client's loop; nil = Go's poller has to wait for the sockets.
+func (c *Client) started() *readLoop {
+	if !c.opt.Loop {
+		return nil
+	}
+	c.loopOnce.Do(func() { c.loop = newReadLoop() })
+	return c.loop
 }
 
 // socketOf returns the path of the Unix socket for a target, "" = none.

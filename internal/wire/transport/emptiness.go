@@ -23,8 +23,7 @@ type emptinessLog struct {
 	pause   atomic.Int64 // ns from the last check until a reader may check again
 	running sync.Mutex   // allows one check at a time
 
-	mu      sync.Mutex // guards changes of sockets
-	sockets atomic.Pointer[[]atomic.Pointer[socketState]]
+	sockets fdTable[socketState]
 }
 
 // socketState is the result of the checks for one socket. The goroutine that checks writes it; the goroutine that reads the socket reads it.
@@ -53,28 +52,9 @@ func (l *emptinessLog) add(fd int) *socketState {
 
 // enter creates the state of a socket. It replaces the state of an earlier socket with the same descriptor.
 func (l *emptinessLog) enter(fd int) *socketState {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	list := l.sockets.Load()
-	if list == nil || fd >= len(*list) {
-		grown := make([]atomic.Pointer[socketState], max(64, 2*fd))
-		for i := range stateCount(list) {
-			grown[i].Store((*list)[i].Load())
-		}
-		list = &grown
-		l.sockets.Store(list)
-	}
 	s := &socketState{log: l}
-	(*list)[fd].Store(s)
+	l.sockets.set(fd, s)
 	return s
-}
-
-// stateCount returns the length of the list of states, which may not exist yet.
-func stateCount(list *[]atomic.Pointer[socketState]) int {
-	if list == nil {
-		return 0
-	}
-	return len(*list)
 }
 
 // check finds out which sockets are readable now, unless another check is running.
@@ -94,9 +74,9 @@ func (l *emptinessLog) check() {
 // store stores the outcome of a check that began at an instant. It writes the states before it publishes the check. A reader that loads the published
 // instant first and then the state therefore never misses that the socket was readable.
 func (l *emptinessLog) store(began int64, ready []readySocket) {
-	before, list := l.last.Load(), l.sockets.Load()
+	before := l.last.Load()
 	for i := range ready {
-		s := (*list)[ready[i].fd()].Load() // never nil: the state is created before the kernel gets the socket
+		s := l.sockets.get(ready[i].fd()) // never nil: the state is created before the kernel gets the socket
 		if s.readable.Load() != before {
 			s.empty.Store(before)
 		}

@@ -384,7 +384,7 @@ func foundEmpty(t *testing.T, c *Client) int64 {
 	for range 1000 {
 		before := clock.Now()
 		c.CheckEmptiness()
-		if list := c.empty.sockets.Load(); list != nil {
+		if list := c.empty.sockets.list.Load(); list != nil {
 			for i := range *list {
 				if s := (*list)[i].Load(); s != nil && s.emptyAt() >= before {
 					return before

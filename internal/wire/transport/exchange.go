@@ -193,7 +193,7 @@ func (x *Exchange) dial() (*conn, error) {
 	ctx, stop := until(x.ctx, x.deadline)
 	defer stop()
 	x.trace.Reused = 0
-	k, err := x.client.dial(ctx, x.req.Target, &x.trace)
+	k, err := x.client.dial(ctx, x.req.Target, &x.trace, x.client.started())
 	if err != nil {
 		x.client.pool.release()
 		return nil, err

@@ -90,15 +90,16 @@ func (c *Client) openHTTP2(ctx context.Context, k *conn) (*h2conn, error) {
 // run reads frames until the connection is over.
 func (h *h2conn) run() {
 	defer close(h.ended)
-	for {
-		if err := h.frame(); err != nil {
-			if errors.Is(err, io.EOF) {
-				err = io.ErrUnexpectedEOF // an answer is never complete just because its connection ended
-			}
-			h.fail(err)
-			return
+	var err error
+	h.k.reading(func() {
+		for err == nil {
+			err = h.frame()
 		}
+	})
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF // an answer is never complete just because its connection ended
 	}
+	h.fail(err)
 }
 
 // Read implements the framer's input: everything but the content of answers.

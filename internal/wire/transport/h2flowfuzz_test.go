@@ -143,6 +143,7 @@ func FuzzHTTP2Flow(f *testing.F) {
 			s.serve(t, c, script, body)
 		}()
 		o := DefaultOptions()
+		o.Loop = !*poller
 		o.HTTP2, o.Timeout, o.Socket, o.Reuse = true, time.Minute, path, Never
 		c, err := NewClient(o)
 		if err != nil {

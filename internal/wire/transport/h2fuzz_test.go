@@ -68,6 +68,7 @@ func FuzzHTTP2(f *testing.F) {
 			}
 		}()
 		o := DefaultOptions()
+		o.Loop = !*poller
 		o.HTTP2, o.Timeout, o.Socket = true, 10*time.Second, path
 		c, err := NewClient(o)
 		if err != nil {

@@ -29,7 +29,7 @@ type h2stream struct {
 
 	padding int // padding bytes not yet added back to the server's window; used only by the connection's reading goroutine
 
-	changed chan struct{} // capacity 1: something was stored, or the deadline has moved
+	reader // continued by what stores bytes, or woken when the deadline has moved
 
 	mu           sync.Mutex // guards the fields below
 	queue        []piece
@@ -62,7 +62,7 @@ type piece struct {
 }
 
 func newStream(h *h2conn) *h2stream {
-	s := &h2stream{conn: h, changed: make(chan struct{}, 1)}
+	s := &h2stream{conn: h, reader: newReader(nil)}
 	s.realTime, s.sealed = h.k.realTime, h.k.sealed
 	s.delays.log = &h.client.delays
 	return s
@@ -82,7 +82,7 @@ func (s *h2stream) put(b []byte, p piece, over bool) {
 		s.buffer, s.queue, s.ended = append(s.buffer, b...), append(s.queue, p), over
 	}
 	s.mu.Unlock()
-	s.wake()
+	s.advance()
 }
 
 // hasHead reports whether the final head has arrived.
@@ -99,7 +99,7 @@ func (s *h2stream) putHead(p piece) {
 		s.hasFinalHead, s.queue = true, append(s.queue, p)
 	}
 	s.mu.Unlock()
-	s.wake()
+	s.advance()
 }
 
 // interim counts an interim response; false = there are too many.
@@ -117,7 +117,7 @@ func (s *h2stream) finish(p piece) {
 		s.ended, s.queue = true, append(s.queue, p)
 	}
 	s.mu.Unlock()
-	s.wake()
+	s.advance()
 }
 
 // end records that nothing more will arrive although the answer is incomplete.
@@ -130,13 +130,6 @@ func (s *h2stream) end(err error) {
 	s.wake()
 }
 
-func (s *h2stream) wake() {
-	select {
-	case s.changed <- struct{}{}:
-	default:
-	}
-}
-
 // next returns the next piece, if there is one; io.EOF = the answer is complete.
 func (s *h2stream) next() (piece, error) {
 	for s.nspan == len(s.spans) {
@@ -145,7 +138,7 @@ func (s *h2stream) next() (piece, error) {
 			return piece{}, err
 		}
 		if !ready {
-			<-s.changed
+			s.await()
 		}
 	}
 	p := s.spans[s.nspan]
@@ -275,3 +268,6 @@ func (s *h2stream) close(sent bool) {
 	s.conn.forget(s)
 	s.conn.leave(s.id)
 }
+
+// reading implements link.
+func (s *h2stream) reading(f func()) { s.run(f) }

@@ -52,6 +52,8 @@ type link interface {
 	SetReadDeadline(t time.Time) error
 	// interrupt makes pending and later calls of fill end with a timeout.
 	interrupt()
+	// reading calls f, which calls fill. Where f has to wait, whoever brings the bytes may continue it.
+	reading(f func())
 	// quickAck makes the system acknowledge received data at once.
 	quickAck()
 }

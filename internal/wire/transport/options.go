@@ -54,6 +54,7 @@ type Options struct {
 	Socket       string // path of a Unix socket that is used whatever the URL says, "" = none
 
 	Capture    CaptureMode
+	Loop       bool              // read answers in one loop, where the platform has it; pays off for streams
 	UserStamps bool              // use instants of user space even where the kernel stamps
 	Warn       func(text string) // called once per kind of oddity; nil = no warnings
 }

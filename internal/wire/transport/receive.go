@@ -49,7 +49,8 @@ func (x *Exchange) exchange(onMessage OnMessage) bool {
 	x.armRead()
 	x.mu.Unlock()
 	x.startRest()
-	reusable := x.read(onMessage)
+	reusable := false
+	x.link.reading(func() { reusable = x.read(onMessage) })
 	x.endSending()
 	return stop() && reusable && x.sent != 0
 }

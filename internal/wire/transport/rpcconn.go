@@ -42,7 +42,7 @@ type Arrival struct {
 
 // RPCConn connects to a target: name lookup, TCP, TLS. tr receives the instants. A failure is returned in the form of a request's error.
 func (c *Client) RPCConn(ctx context.Context, t *Target, tr *record.Trace, watch RPCWatcher) (*RPCConn, *record.Error) {
-	k, err := c.dial(ctx, t, tr)
+	k, err := c.dial(ctx, t, tr, nil) // a goroutine of the library reads it
 	if err != nil {
 		tr.ErrorAt = clock.Now()
 		if ctx.Err() != nil && ctx.Err() != context.DeadlineExceeded {

@@ -2,13 +2,13 @@ package load
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/rng"
 )
 
@@ -158,17 +158,15 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 	return result, g.err
 }
 
-// ownProcessor raises GOMAXPROCS, and restore resets it. The scheduler's thread leaves the kernel at its instant and then needs a processor of the Go
+// ownProcessor raises GOMAXPROCS, and giveBack resets it. The scheduler's thread leaves the kernel at its instant and then needs a processor of the Go
 // runtime. If goroutines occupy all of them, it waits until one is preempted. Measured with busy cores at 1,000 requests per second: without the
 // extra processor a half to three quarters of the requests leave, with it more than 95 %. Each long-running goroutine besides the load occupies one
 // processor, so there is another extra one for each. More than that would cost every run CPU time.
-func (g *Generator) ownProcessor() (restore func()) {
+func (g *Generator) ownProcessor() (giveBack func()) {
 	if !g.wait.Precise() {
 		return func() {}
 	}
-	n := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(n + 1 + g.opts.Busy)
-	return func() { runtime.GOMAXPROCS(n) }
+	return processors.Add(1 + g.opts.Busy)
 }
 
 // open prepares a phase and starts its clock. It returns nil if the run is over.

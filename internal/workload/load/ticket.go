@@ -1,10 +1,10 @@
 package load
 
 import (
-	"runtime"
 	"sync/atomic"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/processors"
 )
 
 // session is a Session with the state of the machine.
@@ -178,7 +178,7 @@ func (g *Generator) do(w work) {
 	}
 	if len(w.fire) > 0 {
 		b := &batch{list: w.fire}
-		for range min(runtime.GOMAXPROCS(0), (len(w.fire)+batchMost-1)/batchMost) - 1 {
+		for range min(processors.Cores(), (len(w.fire)+batchMost-1)/batchMost) - 1 {
 			go b.fire()
 		}
 		b.fire()

@@ -2,8 +2,9 @@ package model
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
+
+	"aiperf/internal/base/processors"
 )
 
 // Rules adds the rules of a BPE model, in order of rank. Batches of rules look up their tokens in parallel on all cores, because lookups in a large
@@ -34,7 +35,7 @@ type rule struct{ left, right, merged int32 }
 
 // NewRules starts to add rules to m. Close must be called before m is used.
 func NewRules(m *BPE) *Rules {
-	n := runtime.GOMAXPROCS(0)
+	n := processors.Cores()
 	r := &Rules{m: m, queue: make(chan *ruleBatch, n), used: make(chan *ruleBatch, n+2), done: make(chan error, 1)}
 	go func() { r.done <- r.insert() }()
 	return r

@@ -2,9 +2,9 @@ package media
 
 import (
 	"container/list"
-	"runtime"
 	"sync"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/workload/conversation"
 )
 
@@ -37,7 +37,7 @@ type cachedItem struct {
 
 // NewContentCache returns an empty cache. part returns item i.
 func NewContentCache(part func(i int) conversation.Part) *ContentCache {
-	return &ContentCache{part: part, limit: maxCachedBytes, workers: max(1, runtime.GOMAXPROCS(0)-1), items: map[int]*cachedItem{}, used: list.New(), late: map[int]int{}}
+	return &ContentCache{part: part, limit: maxCachedBytes, workers: max(1, processors.Cores()-1), items: map[int]*cachedItem{}, used: list.New(), late: map[int]int{}}
 }
 
 // Want requests items that are needed soon, in this order. It never blocks.

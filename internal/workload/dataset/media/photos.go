@@ -11,7 +11,6 @@ import (
 	_ "image/png"  // format of source images
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	_ "golang.org/x/image/webp" // format of source images
 
 	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/rng"
 )
 
@@ -132,7 +132,7 @@ func (p *photos) try() {
 	failures := make([]error, len(p.files))
 	next := make(chan int)
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(p.files)) {
+	for range min(processors.Cores(), len(p.files)) {
 		workers.Go(func() {
 			for i := range next {
 				_, failures[i] = p.load(i)

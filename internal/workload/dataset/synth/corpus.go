@@ -6,12 +6,12 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"fmt"
-	"runtime"
 	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/rng"
 )
 
@@ -199,7 +199,7 @@ func (c *Corpus) chunkAt(position int) int {
 
 // each calls f for 0…n-1 on all cores and waits.
 func each(n int, f func(i int)) {
-	workers := min(n, runtime.GOMAXPROCS(0))
+	workers := min(n, processors.Cores())
 	if workers <= 1 {
 		for i := range n {
 			f(i)

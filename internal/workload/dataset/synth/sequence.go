@@ -2,10 +2,10 @@ package synth
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 
+	"aiperf/internal/base/processors"
 	"aiperf/internal/base/rng"
 )
 
@@ -173,7 +173,7 @@ func (s *Sequence) makeBlock(i int) {
 	for tokens := 0; first+len(block) < len(all) && len(block) < blockPrompts; {
 		p := all[first+len(block)]
 		block = append(block, p)
-		if tokens += int(p.tokens); tokens >= blockTokens && len(block) >= runtime.GOMAXPROCS(0) {
+		if tokens += int(p.tokens); tokens >= blockTokens && len(block) >= processors.Cores() {
 			break
 		}
 	}

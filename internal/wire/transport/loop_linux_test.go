@@ -1,0 +1,308 @@
+//go:build amd64 || arm64
+
+package transport
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/processors"
+	"aiperf/internal/measure/record"
+)
+
+// pairOf returns a connection that a loop watches, and its other end.
+func pairOf(t *testing.T, l *readLoop) (*loopSocket, *net.TCPConn) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	c, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { other.Close() })
+	s, ok := l.watched(c.(*net.TCPConn)).(*loopSocket)
+	if !ok {
+		t.Fatal("the loop did not adopt the socket")
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, other.(*net.TCPConn)
+}
+
+// newLoop returns a loop that ends with the test.
+func newLoop(t *testing.T) *readLoop {
+	t.Helper()
+	l := newReadLoop()
+	if l == nil {
+		t.Fatal("the system has no room for a loop")
+	}
+	t.Cleanup(l.end)
+	return l
+}
+
+// readers are the two ways to wait for a socket of a loop.
+var readers = map[string]func(s *loopSocket, f func()){
+	"goroutine": func(_ *loopSocket, f func()) { f() },
+	"coroutine": func(s *loopSocket, f func()) { s.run(f) },
+}
+
+// TestLoopDeadlines: a read ends after its deadline and never before it, also if the deadline moved before the read began or moves while it waits.
+func TestLoopDeadlines(t *testing.T) {
+	for name, run := range readers {
+		t.Run(name, func(t *testing.T) {
+			l := newLoop(t)
+			var all sync.WaitGroup
+			for i := range 40 {
+				s, _ := pairOf(t, l)
+				short := time.Duration(1+rand.IntN(60)) * time.Millisecond
+				all.Go(func() {
+					var end int64
+					moved := make(chan struct{})
+					set := func(d time.Duration) {
+						end = clock.Now() + int64(d)
+						s.SetReadDeadline(time.Now().Add(d))
+					}
+					switch i % 3 {
+					case 0:
+						set(short)
+						close(moved)
+					case 1: // later
+						set(short)
+						set(short + 50*time.Millisecond)
+						close(moved)
+					case 2: // earlier, while the read waits
+						set(time.Minute)
+						go func() {
+							defer close(moved)
+							<-time.After(10 * time.Millisecond)
+							set(short)
+						}()
+					}
+					run(s, func() {
+						var b [1]byte
+						if n, err := s.Read(b[:]); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !isTimeout(err) {
+							t.Errorf("read %d bytes, %v", n, err)
+						}
+					})
+					now := clock.Now()
+					<-moved
+					if now < end || now > end+int64(30*time.Second) {
+						t.Errorf("the read ended %v after its deadline", time.Duration(now-end))
+					}
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// TestLoopMissesNothing: bytes that arrive before the read, while it begins to wait or later end its wait. The other end sends the next bytes only after
+// the previous ones were read, so a wait that misses its bytes would never end.
+func TestLoopMissesNothing(t *testing.T) {
+	for name, run := range readers {
+		t.Run(name, func(t *testing.T) {
+			l := newLoop(t)
+			var all sync.WaitGroup
+			for i := range 8 {
+				s, other := pairOf(t, l)
+				pauses := rand.New(rand.NewPCG(uint64(i), 1))
+				const rounds = 2000
+				all.Go(func() {
+					for range rounds {
+						for range pauses.IntN(30_000) { // up to some 10 µs: the reader begins to wait
+							runtime.KeepAlive(pauses)
+						}
+						if _, err := io.WriteString(other, "piece"); err != nil {
+							t.Error(err)
+							return
+						}
+						var answer [1]byte
+						if _, err := io.ReadFull(other, answer[:]); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+					other.CloseWrite()
+				})
+				all.Go(func() {
+					s.SetReadDeadline(time.Now().Add(time.Minute))
+					var b [5]byte
+					for range rounds {
+						var err error
+						run(s, func() { _, err = io.ReadFull(s, b[:]) })
+						if err != nil {
+							t.Error(err)
+							other.Close()
+							return
+						}
+						if _, err := io.WriteString(s, "."); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+					run(s, func() {
+						if n, err := s.Read(b[:]); n != 0 || !errors.Is(err, io.EOF) {
+							t.Errorf("%d bytes and %v behind the last piece", n, err)
+						}
+					})
+				})
+			}
+			all.Wait()
+		})
+	}
+}
+
+// TestLoopCloseEndsRead: closing a socket ends the read that waits for it.
+func TestLoopCloseEndsRead(t *testing.T) {
+	for name, run := range readers {
+		t.Run(name, func(t *testing.T) {
+			s, _ := pairOf(t, newLoop(t))
+			go func() {
+				<-time.After(20 * time.Millisecond)
+				s.Close()
+			}()
+			run(s, func() {
+				var b [1]byte
+				if n, err := s.Read(b[:]); n != 0 || !errors.Is(err, net.ErrClosed) {
+					t.Errorf("read %d bytes, %v", n, err)
+				}
+			})
+			if err := s.Close(); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("the second close: %v", err)
+			}
+		})
+	}
+}
+
+// TestLoopWriteWaits: a write of more than the socket accepts waits for the reader and ends at its deadline, also if that is set while it waits.
+func TestLoopWriteWaits(t *testing.T) {
+	l := newLoop(t)
+	big := make([]byte, 32<<20)
+	s, other := pairOf(t, l)
+	go io.Copy(io.Discard, other)
+	if n, err := s.Write(big); n != len(big) || err != nil {
+		t.Errorf("wrote %d bytes of %d, %v", n, len(big), err)
+	}
+	s, _ = pairOf(t, l)
+	go func() {
+		<-time.After(20 * time.Millisecond)
+		s.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	}()
+	if n, err := s.Write(big); n == len(big) || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("wrote %d bytes of %d, %v", n, len(big), err)
+	}
+}
+
+// TestLoopCarriesTheClient: a client reads its answers on a loop, which ends with its last connection and gives everything back.
+func TestLoopCarriesTheClient(t *testing.T) {
+	files := func() int {
+		list, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	processorsBefore, cores := runtime.GOMAXPROCS(0), processors.Cores()
+	waits := make(chan int64, 1)
+	var loop *readLoop
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 18\r\n\r\ndata: 1\n\n")
+		<-time.After(20 * time.Millisecond)
+		waits <- loop.active.Load()
+		io.WriteString(c, "data: 2\n\n")
+		io.Copy(io.Discard, r)
+	})
+	filesBefore := files()
+	o := DefaultOptions()
+	o.Loop = true
+	client, err := NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loop = client.started()
+	var rec record.Record
+	client.Do(context.Background(), &Request{Target: target}, &rec, nil)
+	if n := <-waits; n != 1 || rec.Error != nil || len(rec.Messages) != 2 {
+		t.Errorf("%d readings waited on the loop; %+v, %d messages", n, rec.Error, len(rec.Messages))
+	}
+	if runtime.GOMAXPROCS(0) != processorsBefore+1 || processors.Cores() != cores {
+		t.Errorf("GOMAXPROCS is %d after %d, cores %d after %d", runtime.GOMAXPROCS(0), processorsBefore, processors.Cores(), cores)
+	}
+	client.Close()
+	for range 1000 {
+		if runtime.GOMAXPROCS(0) == processorsBefore && files() <= filesBefore {
+			return
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	t.Errorf("after Close: GOMAXPROCS %d, %d before; %d open files, %d before", runtime.GOMAXPROCS(0), processorsBefore, files(), filesBefore)
+}
+
+// TestLoopCarriesManyAnswers: many requests at once, answered at once, slowly, in pieces or with the end of the connection, arrive whole.
+func TestLoopCarriesManyAnswers(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		for {
+			if _, err := r.Peek(1); err != nil {
+				return
+			}
+			readRequest(r)
+			body, events := "", 1+rand.IntN(30)
+			for i := range events {
+				body += fmt.Sprintf("data: %d\n\n", i)
+			}
+			answer := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nX-Events: %d\r\nContent-Length: %d\r\n\r\n%s", events, len(body), body)
+			for len(answer) > 0 {
+				n := min(1+rand.IntN(80), len(answer))
+				if rand.IntN(4) == 0 {
+					n = len(answer)
+				}
+				if _, err := io.WriteString(c, answer[:n]); err != nil {
+					return
+				}
+				answer = answer[n:]
+				if rand.IntN(3) == 0 {
+					<-time.After(time.Duration(rand.IntN(300)) * time.Microsecond)
+				}
+			}
+		}
+	})
+	client := mustClient(t, nil)
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for range 40 {
+				var rec record.Record
+				client.Do(context.Background(), &Request{Target: target}, &rec, nil)
+				want := 0
+				for _, h := range rec.ResponseHeaders {
+					if h.Name == "X-Events" {
+						fmt.Sscan(h.Value, &want)
+					}
+				}
+				if rec.Error != nil || want == 0 || len(rec.Messages) != want {
+					t.Errorf("%+v, %d messages of %d", rec.Error, len(rec.Messages), want)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}

@@ -1,0 +1,16 @@
+//go:build !(linux && (amd64 || arm64))
+
+package transport
+
+// readLoop does not exist on this platform: Go's own poller waits for the sockets.
+type readLoop struct{}
+
+func newReadLoop() *readLoop { return nil }
+
+func (*readLoop) end() {}
+
+// watched returns the socket unchanged.
+func (*readLoop) watched(s socket) socket { return s }
+
+// reading calls f, which reads the connection.
+func (c *conn) reading(f func()) { f() }
