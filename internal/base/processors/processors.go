@@ -1,5 +1,5 @@
-// Package processors gives threads that occupy a processor of the Go scheduler without using it an additional one. Such a thread waits in the kernel
-// and does not tell the scheduler, because being told costs more than the wait.
+// Package processors adds processors to the Go scheduler for threads that occupy one without using it. Such a thread waits in the kernel without
+// notifying the scheduler, because the notification costs more than the wait.
 package processors
 
 import (
