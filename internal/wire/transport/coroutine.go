@@ -11,6 +11,7 @@ type reader struct {
 	current *coroutine                // what reads now; nil = a goroutine that waits itself. Only the reading function uses it.
 	waiting atomic.Pointer[coroutine] // what waits for bytes; whoever takes it continues it
 	changed chan struct{}             // capacity 1: there may be bytes, or the deadline may have moved
+	missed  atomic.Bool               // changed was signalled while somebody continued the coroutine: it has to look again
 	active  *atomic.Int64             // counts the coroutines that wait; nil = nobody counts
 }
 
@@ -31,6 +32,7 @@ func (r *reader) run(f func()) {
 			case <-c.over:
 				return
 			case <-r.changed:
+				r.missed.Store(true) // before the attempt: if it fails, advance finds the note
 				mine = r.waiting.CompareAndSwap(c, nil)
 			}
 		}
@@ -72,7 +74,9 @@ func (r *reader) advance() {
 		r.waits(-1)
 		c.over <- struct{}{}
 	default:
-		r.waiting.Store(c)
+		if r.waiting.Store(c); r.missed.Swap(false) {
+			r.wake()
+		}
 	}
 }
 

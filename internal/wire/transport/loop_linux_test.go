@@ -219,7 +219,19 @@ func TestLoopCarriesTheClient(t *testing.T) {
 		}
 		return len(list)
 	}
-	processorsBefore, cores := runtime.GOMAXPROCS(0), processors.Cores()
+	cores := processors.Cores()
+	eventually := func(what func() bool) bool {
+		for range 1000 {
+			if what() {
+				return true
+			}
+			<-time.After(5 * time.Millisecond)
+		}
+		return false
+	}
+	if !eventually(func() bool { return runtime.GOMAXPROCS(0) == cores }) {
+		t.Fatalf("a loop of an earlier test does not end: GOMAXPROCS is %d on %d cores", runtime.GOMAXPROCS(0), cores)
+	}
 	waits := make(chan int64, 1)
 	var loop *readLoop
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
@@ -243,17 +255,13 @@ func TestLoopCarriesTheClient(t *testing.T) {
 	if n := <-waits; n != 1 || rec.Error != nil || len(rec.Messages) != 2 {
 		t.Errorf("%d readings waited on the loop; %+v, %d messages", n, rec.Error, len(rec.Messages))
 	}
-	if runtime.GOMAXPROCS(0) != processorsBefore+1 || processors.Cores() != cores {
-		t.Errorf("GOMAXPROCS is %d after %d, cores %d after %d", runtime.GOMAXPROCS(0), processorsBefore, processors.Cores(), cores)
+	if runtime.GOMAXPROCS(0) != cores+1 || processors.Cores() != cores {
+		t.Errorf("GOMAXPROCS is %d on %d cores, then %d", runtime.GOMAXPROCS(0), cores, processors.Cores())
 	}
 	client.Close()
-	for range 1000 {
-		if runtime.GOMAXPROCS(0) == processorsBefore && files() <= filesBefore {
-			return
-		}
-		<-time.After(5 * time.Millisecond)
+	if !eventually(func() bool { return runtime.GOMAXPROCS(0) == cores && files() <= filesBefore }) {
+		t.Errorf("after Close: GOMAXPROCS %d on %d cores; %d open files, %d before", runtime.GOMAXPROCS(0), cores, files(), filesBefore)
 	}
-	t.Errorf("after Close: GOMAXPROCS %d, %d before; %d open files, %d before", runtime.GOMAXPROCS(0), processorsBefore, files(), filesBefore)
 }
 
 // TestLoopCarriesManyAnswers: many requests at once, answered at once, slowly, in pieces or with the end of the connection, arrive whole.

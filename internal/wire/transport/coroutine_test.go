@@ -1,0 +1,48 @@
+package transport
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestReaderMissesNoWake: what one goroutine has to say to the reading function reaches it, also while another one continues the function.
+func TestReaderMissesNoWake(t *testing.T) {
+	for i := range 20_000 {
+		r := newReader(nil)
+		var stop atomic.Bool
+		var bytesRead atomic.Int64
+		bytes := make(chan struct{})
+		go func() {
+			defer close(bytes)
+			for range i % 4 {
+				r.advance()
+			}
+		}()
+		go func() {
+			for range i % 50 {
+				stop.Load() // some ns
+			}
+			stop.Store(true)
+			r.wake()
+		}()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			r.run(func() {
+				for !stop.Load() {
+					for range 300 { // what is said now must reach the next look
+						bytesRead.Add(1)
+					}
+					r.await()
+				}
+			})
+		}()
+		select {
+		case <-ended:
+		case <-time.After(20 * time.Second):
+			t.Fatalf("round %d: the reading function still waits", i)
+		}
+		<-bytes
+	}
+}
