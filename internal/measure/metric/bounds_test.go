@@ -163,6 +163,22 @@ func TestSendDelayBounds(t *testing.T) {
 	}
 }
 
+// TestSendDelayLeavesGaps: a first message that may have come before the latest start widens the mean gap by all of its uncertainty, because the request
+// may have left at its earliest start.
+func TestSendDelayLeavesGaps(t *testing.T) {
+	r := newSelection(t, chat).NewReducer()
+	rec, reply := doubted([]float64{150, 160}, []float64{45, 0}) // sent between 100 and 140
+	rec.Trace.SendUncertainNs = 40e6
+	add(r, rec, reply, record.Counts{Input: 1, Output: 3, Reasoning: -1})
+	s := r.Summary(Window{})
+	if got := s.Bounds["inter_token_latency"][P50]; got != (Range{5, 27.5}) { // (160-150)/2 to (160-105)/2
+		t.Errorf("ITL %+v", got)
+	}
+	if got := s.Bounds["time_to_first_token"][P50]; got != (Range{0, 50}) {
+		t.Errorf("TTFT %+v", got)
+	}
+}
+
 func TestRootMeanSquare(t *testing.T) {
 	if v := rootMeanSquare([]float64{3, 4}); math.Abs(v-math.Sqrt(12.5)) > 1e-12 {
 		t.Error(v)

@@ -99,7 +99,8 @@ func (f *requestFacts) sendDelay() int64 {
 }
 
 // extremes returns the facts with instants at the ends of their ranges: everything as early as possible after the latest start, only the first
-// message early, and all but the first early. Messages keep their order.
+// message early, and all but the first early. Messages keep their order. The last two are about gaps between messages, so what they make early is not
+// later than the earliest start allows.
 func (f *requestFacts) extremes(late []float64, send int64) []requestFacts {
 	early := *f
 	early.start += send
@@ -107,7 +108,7 @@ func (f *requestFacts) extremes(late []float64, send int64) []requestFacts {
 	if late == nil {
 		return []requestFacts{early}
 	}
-	at := func(i int) int64 { return f.reply.Contents[i].At - int64(late[i]) }
+	at := func(i int) int64 { return max(f.reply.Contents[i].At-int64(late[i]), f.start) }
 	last := len(late) - 1
 	early.first, early.last = max(at(0), early.start), max(at(last), at(0), early.start)
 	early.end = f.earliestEnd(early.last)
@@ -121,8 +122,11 @@ func (f *requestFacts) extremes(late []float64, send int64) []requestFacts {
 		}
 	}
 	long, short := *f, *f
-	long.first = early.first
-	short.second, short.last = max(early.second, f.first), max(early.last, f.first)
+	long.first = at(0)
+	if f.several {
+		short.second = max(at(1), f.first)
+	}
+	short.last = max(at(last), f.first)
 	short.end = f.earliestEnd(short.last)
 	return []requestFacts{early, long, short}
 }
