@@ -12,7 +12,7 @@ type reader struct {
 	waiting atomic.Pointer[coroutine] // what waits for bytes; whoever takes it continues it
 	changed chan struct{}             // capacity 1: there may be bytes, or the deadline may have moved
 	missed  atomic.Bool               // changed was signalled while somebody continued the coroutine: it has to look again
-	active  *atomic.Int64             // counts the coroutines that wait; nil = nobody counts
+	active  *atomic.Int64             // number of coroutines that wait; nil = it is not counted
 }
 
 func newReader(active *atomic.Int64) reader {
@@ -25,7 +25,7 @@ func (r *reader) run(f func()) {
 	r.current = c
 	defer func() { r.current = nil }()
 	for !c.step() {
-		r.waits(1)
+		r.countWaiting(1)
 		r.waiting.Store(c)
 		for mine := false; !mine; {
 			select {
@@ -36,11 +36,11 @@ func (r *reader) run(f func()) {
 				mine = r.waiting.CompareAndSwap(c, nil)
 			}
 		}
-		r.waits(-1)
+		r.countWaiting(-1)
 	}
 }
 
-func (r *reader) waits(n int64) {
+func (r *reader) countWaiting(n int64) {
 	if r.active != nil {
 		r.active.Add(n)
 	}
@@ -71,7 +71,7 @@ func (r *reader) advance() {
 	case c == nil:
 		r.wake()
 	case c.step():
-		r.waits(-1)
+		r.countWaiting(-1)
 		c.over <- struct{}{}
 	default:
 		if r.waiting.Store(c); r.missed.Swap(false) {

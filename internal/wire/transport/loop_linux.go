@@ -4,6 +4,7 @@ package transport
 
 import (
 	"container/heap"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -26,15 +27,16 @@ import (
 // Everything that the loop calls must return soon: one slow callback delays all answers.
 type readLoop struct {
 	epoll   int
-	alarm   int // descriptor of the timer that expires at the earliest deadline
-	active  atomic.Int64
+	timer   int          // descriptor of the timer that expires at the earliest deadline
+	active  atomic.Int64 // coroutines that wait for bytes
+	maxWait int          // limit, in ms, of a wait that the scheduler does not know of; -1 = none
 	sockets fdTable[loopSocket]
 
-	mu        sync.Mutex // guards the fields below
-	deadlines deadlineHeap
-	armed     int64 // instant at which the timer expires; 0 = never
-	open      int   // sockets
-	ending    bool  // the loop ends with its last socket
+	mu          sync.Mutex // guards the fields below
+	deadlines   deadlineHeap
+	armed       int64 // instant at which the timer expires; 0 = never
+	openSockets int
+	ending      bool // the loop takes no more sockets and ends with its last one
 }
 
 // newReadLoop starts a loop; nil = the system has no room for one.
@@ -43,13 +45,13 @@ func newReadLoop() *readLoop {
 	if err != nil {
 		return nil
 	}
-	alarm, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
+	timer, err := unix.TimerfdCreate(unix.CLOCK_MONOTONIC, unix.TFD_CLOEXEC|unix.TFD_NONBLOCK)
 	if err != nil {
 		_ = unix.Close(epoll)
 		return nil
 	}
-	l := &readLoop{epoll: epoll, alarm: alarm}
-	if unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, alarm, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(alarm)}) != nil {
+	l := &readLoop{epoll: epoll, timer: timer, maxWait: maxWait()}
+	if unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, timer, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(timer)}) != nil {
 		l.release()
 		return nil
 	}
@@ -68,7 +70,7 @@ func (l *readLoop) run(giveBack func()) {
 		n := l.wait(events)
 		for i := range events[:n] {
 			fd := int(events[i].Fd)
-			if fd == l.alarm {
+			if fd == l.timer {
 				if l.expire() {
 					l.release()
 					return
@@ -82,21 +84,24 @@ func (l *readLoop) run(giveBack func()) {
 	}
 }
 
-// longestWait is the timeout, in ms, of a wait that the scheduler does not know of; -1 = none. To stop the program for a moment, the runtime
-// interrupts such a wait with a signal, unless the user has forbidden that.
-var longestWait = func() int {
+// shortWait, in ms, is how long the loop waits without the scheduler's knowledge when nobody waits for an answer.
+const shortWait = 2
+
+// maxWait returns the limit, in ms, of a wait that the scheduler does not know of; -1 = none. To stop the program for a moment, the runtime interrupts
+// such a wait with a signal, unless the user has forbidden that.
+func maxWait() int {
 	if strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") {
-		return 2
+		return shortWait
 	}
 	return -1
-}()
+}
 
 // wait returns how many events there are; 0 = it was interrupted.
 func (l *readLoop) wait(events []unix.EpollEvent) int {
 	if l.active.Load() > 0 {
-		return l.waitUnnoticed(events, longestWait)
+		return l.waitUnnoticed(events, l.maxWait)
 	}
-	if n := l.waitUnnoticed(events, 2); n > 0 {
+	if n := l.waitUnnoticed(events, shortWait); n > 0 {
 		return n
 	}
 	n, _ := unix.EpollWait(l.epoll, events, -1) // nobody waits for an answer; only an interruption can fail
@@ -112,10 +117,17 @@ func (l *readLoop) waitUnnoticed(events []unix.EpollEvent, ms int) int {
 	return int(n)
 }
 
+// errEnding reports that a loop takes no more sockets.
+var errEnding = errors.New("the read loop is ending")
+
 // adopt makes the loop watch a socket.
 func (l *readLoop) adopt(s *loopSocket) error {
 	l.mu.Lock()
-	l.open++
+	if l.ending {
+		l.mu.Unlock()
+		return errEnding
+	}
+	l.openSockets++
 	l.mu.Unlock()
 	l.sockets.set(s.fd, s)
 	err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, s.fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: int32(s.fd)})
@@ -130,52 +142,55 @@ func (l *readLoop) abandon(s *loopSocket) {
 	l.sockets.set(s.fd, nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s.gone = true
-	if s.deadline != 0 {
-		heap.Remove(&l.deadlines, s.place)
-		s.deadline = 0
+	s.abandoned = true
+	if s.wakeAt != 0 {
+		heap.Remove(&l.deadlines, s.heapIndex)
+		s.wakeAt = 0
 	}
-	l.open--
+	l.openSockets--
 	l.endIfUnused()
 }
 
-// end lets the loop end as soon as its last socket is closed.
+// end lets the loop end as soon as its last socket is closed. Connections that are made later wait with Go's poller.
 func (l *readLoop) end() {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.ending {
+		return // its timer may already be closed
+	}
 	l.ending = true
 	l.endIfUnused()
 }
 
 // endIfUnused wakes the loop for its end. The caller holds l.mu.
 func (l *readLoop) endIfUnused() {
-	if l.ending && l.open == 0 {
+	if l.ending && l.openSockets == 0 {
 		l.arm(1)
 	}
 }
 
 // release closes the descriptors of the loop.
 func (l *readLoop) release() {
-	_ = unix.Close(l.alarm)
+	_ = unix.Close(l.timer)
 	_ = unix.Close(l.epoll)
 }
 
-// at makes the loop look at a socket at an instant, unless it does so earlier.
-func (l *readLoop) at(s *loopSocket, at int64) {
+// scheduleWake makes the loop look at a socket at an instant, unless it does so earlier.
+func (l *readLoop) scheduleWake(s *loopSocket, at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case s.gone:
+	case s.abandoned:
 		return
-	case s.deadline == 0:
-		s.deadline = at
+	case s.wakeAt == 0:
+		s.wakeAt = at
 		heap.Push(&l.deadlines, s)
-	case at < s.deadline:
-		s.deadline = at
-		heap.Fix(&l.deadlines, s.place)
+	case at < s.wakeAt:
+		s.wakeAt = at
+		heap.Fix(&l.deadlines, s.heapIndex)
 	default:
 		return
 	}
@@ -188,30 +203,30 @@ func (l *readLoop) at(s *loopSocket, at int64) {
 func (l *readLoop) arm(at int64) {
 	l.armed = at
 	spec := unix.ItimerSpec{Value: unix.NsecToTimespec(max(1, at-clock.Now()))}
-	_ = unix.TimerfdSettime(l.alarm, 0, &spec, nil) // cannot fail with a valid descriptor
+	_ = unix.TimerfdSettime(l.timer, 0, &spec, nil) // cannot fail with a valid descriptor
 }
 
 // expire looks at the sockets whose deadline is over. It reports whether the loop has to end.
 func (l *readLoop) expire() (over bool) {
 	var b [8]byte
-	_, _ = unix.Read(l.alarm, b[:]) // the number of expirations does not matter
+	_, _ = unix.Read(l.timer, b[:]) // the number of expirations does not matter
 	for {
 		l.mu.Lock()
-		if l.ending && l.open == 0 {
+		if l.ending && l.openSockets == 0 {
 			l.mu.Unlock()
 			return true
 		}
-		if len(l.deadlines) == 0 || l.deadlines[0].deadline > clock.Now() {
+		if len(l.deadlines) == 0 || l.deadlines[0].wakeAt > clock.Now() {
 			if l.armed = 0; len(l.deadlines) > 0 {
-				l.arm(l.deadlines[0].deadline)
+				l.arm(l.deadlines[0].wakeAt)
 			}
 			l.mu.Unlock()
 			return false
 		}
 		s := heap.Pop(&l.deadlines).(*loopSocket)
-		s.deadline = 0
+		s.wakeAt = 0
 		l.mu.Unlock()
-		s.late()
+		s.deadlineReached()
 	}
 }
 
@@ -222,17 +237,17 @@ type deadlineHeap []*loopSocket
 func (h deadlineHeap) Len() int { return len(h) }
 
 // Less implements sort.Interface.
-func (h deadlineHeap) Less(i, j int) bool { return h[i].deadline < h[j].deadline }
+func (h deadlineHeap) Less(i, j int) bool { return h[i].wakeAt < h[j].wakeAt }
 
 // Swap implements sort.Interface.
 func (h deadlineHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
+	h[i].heapIndex, h[j].heapIndex = i, j
 }
 
 // Push implements heap.Interface.
 func (h *deadlineHeap) Push(s any) {
-	s.(*loopSocket).place = len(*h)
+	s.(*loopSocket).heapIndex = len(*h)
 	*h = append(*h, s.(*loopSocket))
 }
 
@@ -245,7 +260,7 @@ func (h *deadlineHeap) Pop() any {
 	return s
 }
 
-// watched returns a socket that the loop watches, or the same one if there is no loop.
+// watched returns a socket that the loop watches instead of s, or s itself if no loop can watch it.
 func (l *readLoop) watched(s socket) socket {
 	if l == nil {
 		return s
@@ -253,7 +268,7 @@ func (l *readLoop) watched(s socket) socket {
 	if adopted, err := adoptSocket(l, s); err == nil {
 		return adopted
 	}
-	return s // the system has no room: Go's poller can do it too
+	return s // Go's poller can do it too
 }
 
 // reading calls f, which reads the connection. If a loop watches the connection, it continues f.

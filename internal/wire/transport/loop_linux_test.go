@@ -210,6 +210,58 @@ func TestLoopWriteWaits(t *testing.T) {
 	}
 }
 
+// eventually reports whether something becomes true within 5 s.
+func eventually(what func() bool) bool {
+	for range 1000 {
+		if what() {
+			return true
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+	return false
+}
+
+// awaitLoopsEnd waits until no loop occupies a processor.
+func awaitLoopsEnd(t *testing.T) {
+	t.Helper()
+	cores := processors.Cores()
+	if !eventually(func() bool { return runtime.GOMAXPROCS(0) == cores }) {
+		t.Fatalf("an earlier loop does not end: GOMAXPROCS is %d on %d cores", runtime.GOMAXPROCS(0), cores)
+	}
+}
+
+// TestLoopEnds: a loop that ends takes no more sockets, because its descriptors may be closed or belong to something else. Go's poller
+// waits for a later connection of the client.
+func TestLoopEnds(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\n")
+		<-time.After(20 * time.Millisecond)
+		io.WriteString(c, "data: 1\n\n")
+	})
+	awaitLoopsEnd(t)
+	o := DefaultOptions()
+	o.Loop = true
+	client, err := NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if client.started() == nil {
+		t.Fatal("the client has no loop")
+	}
+	client.Close()
+	client.Close()
+	awaitLoopsEnd(t)
+	newLoop(t) // gets the descriptors of the one that has ended
+	var rec record.Record
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	client.Do(ctx, &Request{Target: target}, &rec, nil)
+	if rec.Error != nil || len(rec.Messages) != 1 {
+		t.Errorf("%+v, %d messages", rec.Error, len(rec.Messages))
+	}
+}
+
 // TestLoopCarriesTheClient: a client reads its answers on a loop, which ends with its last connection and gives everything back.
 func TestLoopCarriesTheClient(t *testing.T) {
 	files := func() int {
@@ -220,18 +272,7 @@ func TestLoopCarriesTheClient(t *testing.T) {
 		return len(list)
 	}
 	cores := processors.Cores()
-	eventually := func(what func() bool) bool {
-		for range 1000 {
-			if what() {
-				return true
-			}
-			<-time.After(5 * time.Millisecond)
-		}
-		return false
-	}
-	if !eventually(func() bool { return runtime.GOMAXPROCS(0) == cores }) {
-		t.Fatalf("a loop of an earlier test does not end: GOMAXPROCS is %d on %d cores", runtime.GOMAXPROCS(0), cores)
-	}
+	awaitLoopsEnd(t)
 	waits := make(chan int64, 1)
 	var loop *readLoop
 	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {

@@ -17,25 +17,26 @@ import (
 	"aiperf/internal/base/clock"
 )
 
-// loopSocket is a socket that a readLoop watches instead of Go's poller. What reads it in a coroutine (reader.run) is
-// continued by the loop. Everything else that reads or writes it, a TLS handshake for example, waits in its own goroutine for a signal of the loop.
+// loopSocket is a socket that a readLoop watches instead of Go's poller. The loop continues a coroutine that reads the socket (reader.run). Everything
+// else that reads or writes it, a TLS handshake for example, waits in its own goroutine for a signal of the loop.
 type loopSocket struct {
 	loop          *readLoop
 	fd            int
 	local, remote net.Addr
 
-	life   sync.RWMutex // held for reading while fd is used
-	closed bool
+	fdMu   sync.RWMutex // held for reading while fd is used
+	closed bool         // guarded by fdMu
 
 	reader
 	writable chan struct{} // capacity 1: the socket may accept bytes, or the deadline may have moved
 	writers  atomic.Int32  // goroutines that write; without one nobody needs the signal
 
-	readEnd, writeEnd atomic.Int64 // deadlines, as instants; 0 = none
+	readDeadline, writeDeadline atomic.Int64 // instants; 0 = none
 
-	deadline int64 // instant at which the loop looks at the socket, 0 = never; guarded by the loop's lock, like place
-	place    int   // index in the loop's heap
-	gone     bool  // the loop has forgotten the socket
+	// Guarded by the loop's lock.
+	wakeAt    int64 // instant at which the loop looks at the socket; 0 = never
+	heapIndex int   // index in the loop's heap
+	abandoned bool  // the loop has forgotten the socket
 }
 
 // adoptSocket takes a connected socket away from Go's poller and gives it to a loop.
@@ -60,26 +61,26 @@ func adoptSocket(l *readLoop, from socket) (*loopSocket, error) {
 // changed is called on the loop when the kernel reports the socket.
 func (s *loopSocket) changed(events uint32) {
 	if events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
-		s.acceptsBytes()
+		s.wakeWriter()
 	}
 	if events&^unix.EPOLLOUT != 0 {
 		s.advance()
 	}
 }
 
-// late is called on the loop at the instant for which the socket's reader asked.
-func (s *loopSocket) late() {
-	switch end := s.readEnd.Load(); {
+// deadlineReached is called on the loop at the instant at which it looks at the socket. The deadline may have moved since.
+func (s *loopSocket) deadlineReached() {
+	switch end := s.readDeadline.Load(); {
 	case end == 0:
 	case end > clock.Now():
-		s.loop.at(s, end)
+		s.loop.scheduleWake(s, end)
 	default:
 		s.advance()
 	}
 }
 
-// acceptsBytes makes the writer look at the socket and its deadline.
-func (s *loopSocket) acceptsBytes() {
+// wakeWriter makes the goroutine that writes look at the socket and its deadline.
+func (s *loopSocket) wakeWriter() {
 	if s.writers.Load() == 0 {
 		return // every event says that the socket accepts bytes
 	}
@@ -91,8 +92,8 @@ func (s *loopSocket) acceptsBytes() {
 
 // use calls f with the descriptor, unless the socket is closed.
 func (s *loopSocket) use(op string, f func(fd uintptr)) error {
-	s.life.RLock()
-	defer s.life.RUnlock()
+	s.fdMu.RLock()
+	defer s.fdMu.RUnlock()
 	if s.closed {
 		return s.failed(op, net.ErrClosed)
 	}
@@ -106,7 +107,7 @@ func passed(end int64) bool { return end != 0 && end <= clock.Now() }
 // reads calls f until it returns true. Between two calls it waits for the socket.
 func (s *loopSocket) reads(op string, f func(fd uintptr) bool) error {
 	for {
-		if passed(s.readEnd.Load()) {
+		if passed(s.readDeadline.Load()) {
 			return s.failed(op, os.ErrDeadlineExceeded)
 		}
 		done := false
@@ -122,7 +123,7 @@ func (s *loopSocket) writes(op string, f func(fd uintptr) bool) error {
 	s.writers.Add(1) // before the attempt: what it misses is signalled
 	defer s.writers.Add(-1)
 	for {
-		end := s.writeEnd.Load()
+		end := s.writeDeadline.Load()
 		if passed(end) {
 			return s.failed(op, os.ErrDeadlineExceeded)
 		}
@@ -191,16 +192,16 @@ func (s *loopSocket) Write(b []byte) (n int, err error) {
 
 // Close implements net.Conn. Pending reads and writes fail.
 func (s *loopSocket) Close() error {
-	s.life.Lock()
+	s.fdMu.Lock()
 	if s.closed {
-		s.life.Unlock()
+		s.fdMu.Unlock()
 		return s.failed("close", net.ErrClosed)
 	}
 	s.closed = true
 	s.loop.abandon(s)
 	err := unix.Close(s.fd)
-	s.life.Unlock()
-	s.acceptsBytes()
+	s.fdMu.Unlock()
+	s.wakeWriter()
 	s.wake()
 	return err
 }
@@ -227,18 +228,18 @@ func (s *loopSocket) SetDeadline(t time.Time) error {
 // SetReadDeadline implements net.Conn.
 func (s *loopSocket) SetReadDeadline(t time.Time) error {
 	end := instant(t)
-	s.readEnd.Store(end)
+	s.readDeadline.Store(end)
 	return s.use("set", func(uintptr) {
 		if end != 0 {
-			s.loop.at(s, end)
+			s.loop.scheduleWake(s, end)
 		}
 	})
 }
 
 // SetWriteDeadline implements net.Conn.
 func (s *loopSocket) SetWriteDeadline(t time.Time) error {
-	s.writeEnd.Store(instant(t))
-	s.acceptsBytes()
+	s.writeDeadline.Store(instant(t))
+	s.wakeWriter()
 	return s.use("set", func(uintptr) {})
 }
 
