@@ -119,8 +119,8 @@ func (o *runResources) summarize(s sentLoad) (*metric.Run, results.Outcome) {
 	return run, how
 }
 
-// assess adds the verdict to the run: whether the client, the machine and the servers kept the figures exact. The error is that of the file with the
-// readings of every second.
+// assess adds the verdict to the run: whether the client, the machine and the servers kept the figures exact. It fails if the file
+// with the readings of every second cannot be written.
 func (o *runResources) assess(run *metric.Run, s sentLoad) error {
 	client := watch.ClientStats(run, s.phases, s.used, o.client, o.results)
 	client.ServerSilences = metric.SumSilences(run.Silences, s.window.From)

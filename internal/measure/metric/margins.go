@@ -99,8 +99,8 @@ func (f *requestFacts) sendDelay() int64 {
 }
 
 // extremes returns the facts with instants at the ends of their ranges: everything as early as possible after the latest start, only the first
-// message early, and all but the first early. Messages keep their order. The last two are about gaps between messages, so what they make early is not
-// later than the earliest start allows.
+// message early, and all but the first early. Messages keep their order. The last two are for times between messages. Those do not depend on
+// the start, so their messages may come as early as the earliest start.
 func (f *requestFacts) extremes(late []float64, send int64) []requestFacts {
 	early := *f
 	early.start += send

@@ -30,7 +30,7 @@ var dataRules = []rule{
 	exclusive("32", data+"dataset", data+"format", "the type is for {"+data+"path}"),
 	{row: "33", keys: []string{data + "format"}, when: syntheticData, text: "needs {" + data + "path}: it is the format of that file"},
 	{row: "ours", keys: []string{data + "input_column"}, when: syntheticData, text: "needs {" + data + "path}: it names the key or the column of that file"},
-	exclusive("ours", data+"dataset", data+"input_column", "the column is that of {"+data+"path}"),
+	exclusive("ours", data+"dataset", data+"input_column", "the column belongs to the file of {"+data+"path}"),
 	{row: "45", keys: []string{data + "filters"}, when: notPublic, text: "needs {" + data + "dataset}: it chooses among its rows"},
 	{row: "45", keys: []string{data + "hf_subset"}, when: notPublic, text: "needs {" + data + "dataset}: it names a part of it"},
 	{row: "ours", keys: []string{data + "dataset_path"}, when: notPublic, text: "needs {" + data + "dataset}: it is a copy of that dataset's repository"},
