@@ -5,6 +5,7 @@ package clock
 import (
 	"runtime"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -36,8 +37,9 @@ type FutexWaiter struct {
 	offset     int64 // kernel's monotonic ns minus our instant
 	early      int64 // ns by which the kernel is asked to wake before the instant
 	budget     budget
-	nice       int  // nice value of the thread before Attach
-	neverSpins bool // no spinning, no priority
+	nice       int   // nice value of the thread before Attach
+	neverSpins bool  // no spinning, no priority
+	unnoticed  int64 // ns up to which a wait is not announced to the Go scheduler; 0 = every wait is
 }
 
 // Parameters of the spin before a deadline.
@@ -47,11 +49,20 @@ const (
 	earlyUp    = 49_500    // ns by which it grows after a late one: in balance, 99 of 100 come in time
 	bestNice   = -20
 	niceOffset = 20 // the system call returns 40..1
+
+	// maxUnnoticed, in ns, is how long the thread may wait without the Go scheduler's knowledge. If it announces a wait, the runtime's monitor thread
+	// wakes every 20 µs until the wait is over. Longer waits are rare enough.
+	maxUnnoticed = 5_000_000
 )
 
-// NewWaiter returns the most precise waiter of the platform.
+// NewWaiter returns the most precise waiter of the platform. Its goroutine occupies a processor of the Go scheduler also while it waits, so the caller
+// adds one (package processors).
 func NewWaiter() Waiter {
-	return &FutexWaiter{offset: monotonicOffset(), budget: newBudget(processors.Cores(), Now())}
+	w := &FutexWaiter{offset: monotonicOffset(), budget: newBudget(processors.Cores(), Now())}
+	if processors.Interruptible() {
+		w.unnoticed = maxUnnoticed
+	}
+	return w
 }
 
 // NewSleepingWaiter returns a waiter that never spins and needs no priority. It wakes tens of microseconds late, at a fraction of the CPU time. It
@@ -123,10 +134,19 @@ func (w *FutexWaiter) Until(at int64) bool {
 		if !w.word.CompareAndSwap(idle, sleeping) {
 			continue
 		}
-		_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&w.word)), futexWaitBitset, sleeping,
-			uintptr(unsafe.Pointer(&deadline)), 0, futexAnyBit)
+		w.sleep(&deadline, ask-now)
 		w.word.CompareAndSwap(sleeping, idle) // Timeout or signal: the loop finds out which, and sees a Wake that came in the meantime.
 	}
+}
+
+// sleep sleeps in the kernel until the deadline, in left ns. It returns earlier if the word changes or a signal comes.
+func (w *FutexWaiter) sleep(deadline *unix.Timespec, left int64) {
+	if left < w.unnoticed {
+		_, _, _ = syscall.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&w.word)), futexWaitBitset, sleeping,
+			uintptr(unsafe.Pointer(deadline)), 0, futexAnyBit)
+		return
+	}
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&w.word)), futexWaitBitset, sleeping, uintptr(unsafe.Pointer(deadline)), 0, futexAnyBit)
 }
 
 // learn moves early towards the point at which 99 of 100 wake-ups come before the instant.

@@ -3,7 +3,9 @@
 package processors
 
 import (
+	"os"
 	"runtime"
+	"strings"
 	"sync"
 )
 
@@ -31,3 +33,7 @@ func Cores() int {
 	defer mu.Unlock()
 	return runtime.GOMAXPROCS(0) - added
 }
+
+// Interruptible reports whether the runtime can interrupt such a wait by a signal, which it must do to stop the program for a moment. The user can
+// forbid these signals; then the wait must be short.
+func Interruptible() bool { return !strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") }

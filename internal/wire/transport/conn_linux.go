@@ -84,6 +84,15 @@ func (s *stamper) receive(fd uintptr) bool {
 	}
 }
 
+// write writes to a non-blocking socket. The call cannot wait, so the Go scheduler need not be notified. b is not empty.
+func write(fd uintptr, b []byte) (int, error) {
+	n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
 // quickAck makes the connection acknowledge received data at once. The kernel leaves this mode whenever it sends data: it then delays the
 // acknowledgement by up to 40 ms to send it together with data. A server with Nagle's algorithm holds back its next event until then. One call after
 // each send is enough: in this mode every read acknowledges what it received.

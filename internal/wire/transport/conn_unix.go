@@ -59,6 +59,9 @@ func (s *stamper) receive(fd uintptr) bool {
 	}
 }
 
+// write writes to a socket.
+func write(fd uintptr, b []byte) (int, error) { return syscall.Write(int(fd), b) }
+
 // quickAck does nothing: this platform has no such option.
 func (c *conn) quickAck() {}
 

@@ -5,8 +5,6 @@ package transport
 import (
 	"container/heap"
 	"errors"
-	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -87,13 +85,12 @@ func (l *readLoop) run(giveBack func()) {
 // shortWait, in ms, is how long the loop waits without the scheduler's knowledge when nobody waits for an answer.
 const shortWait = 2
 
-// maxWait returns the limit, in ms, of a wait that the scheduler does not know of; -1 = none. To stop the program for a moment, the runtime interrupts
-// such a wait with a signal, unless the user has forbidden that.
+// maxWait returns the limit, in ms, of a wait that the scheduler does not know of; -1 = none.
 func maxWait() int {
-	if strings.Contains(os.Getenv("GODEBUG"), "asyncpreemptoff=1") {
-		return shortWait
+	if processors.Interruptible() {
+		return -1
 	}
-	return -1
+	return shortWait
 }
 
 // wait returns how many events there are; 0 = it was interrupted.

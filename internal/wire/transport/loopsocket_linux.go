@@ -171,7 +171,7 @@ func (s *loopSocket) Write(b []byte) (n int, err error) {
 	if err = s.writes("write", func(fd uintptr) bool {
 		for n < len(b) {
 			var m int
-			m, errno = syscall.Write(int(fd), b[n:])
+			m, errno = write(fd, b[n:])
 			if errors.Is(errno, syscall.EINTR) {
 				continue
 			}

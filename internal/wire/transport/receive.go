@@ -213,9 +213,14 @@ func (x *Exchange) markHead(at int64) {
 	x.armRead()
 }
 
+// oneFlight is the size, in bytes, up to which a request leaves before anything is acknowledged: ten segments of the least usual size (RFC 6928).
+const oneFlight = 10 * 536
+
 func (x *Exchange) gotHead(h *head) {
 	x.head = h
-	x.link.quickAck() // the end of a long request may have left the socket after its last write returned
+	if x.sending.began != 0 || x.req.Body.Len() > oneFlight { // its end may have left the socket after its last write returned
+		x.link.quickAck()
+	}
 	at := x.in.at
 	x.trace.HeadersReceived = at
 	x.rec.Status, x.rec.ResponseHeaders = h.status, h.headers

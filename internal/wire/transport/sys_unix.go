@@ -46,7 +46,7 @@ func (c *conn) tryWrite(b []byte) (n int, err error) {
 	ctlErr := c.raw.Write(func(fd uintptr) bool {
 		for n < len(b) {
 			var m int
-			m, err = syscall.Write(int(fd), b[n:])
+			m, err = write(fd, b[n:])
 			if errors.Is(err, syscall.EINTR) {
 				continue
 			}
