@@ -11,7 +11,7 @@ TEXTS    ?= 1500
 PYTHON   ?= python3
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench fuzz tools page-tools
 
 all: build
 
@@ -80,6 +80,12 @@ test-classes: build classes-tools ## the files of a random set of runs, read by 
 classes-tools: ## what test-classes reads with, from PyPI: the package without most of what it needs to run
 	@test -e .real/classes/installed || { python3 -m venv .real/classes && .real/classes/bin/pip install -q --no-deps aiperf==0.13.0 && \
 	  .real/classes/bin/pip install -q pydantic pydantic-settings orjson msgspec ruamel.yaml pyyaml jinja2 cyclopts numpy 2>/dev/null && touch .real/classes/installed; }
+
+test-plugin-classes: ## plug-in classes of AIPerf 0.13, its own and an author's, behind the protocol of plug-ins (docs/plugins.md)
+	@test -e .real/plugins/installed || { python3 -m venv .real/plugins && .real/plugins/bin/pip install -q --no-deps aiperf==0.13.0 && \
+	  .real/plugins/bin/pip install -q pydantic pydantic-settings orjson msgspec ruamel.yaml pyyaml jinja2 cyclopts numpy aiohttp aiofiles psutil pillow ffmpeg-python 2>/dev/null && \
+	  touch .real/plugins/installed; }
+	.real/plugins/bin/python -B test/plugins/check.py
 
 test-hub: build ## the cache of data sets shared with the Python hub library, each without a network, from a stand-in hub
 	@test -e .real/hub/installed || { python3 -m venv .real/hub && .real/hub/bin/pip install -q huggingface_hub pyarrow && touch .real/hub/installed; }

@@ -1,4 +1,4 @@
-// Words checks the words of the project with vale and the rules in .vale/aiperf: README, ARCHITECTURE, CONTRIBUTING, docs, the unreleased part of
+// Words checks the words of the project with vale and the rules in .vale/aiperf: README, ARCHITECTURE, CONTRIBUTING, docs, contrib/python/README.md, the unreleased part of
 // CHANGELOG.md, every string of at least three words in the program, and every comment of the Go code. A finding has its place in the source. The exit status is 1 if a rule with
 // the level error was broken, and 2 if the check itself failed. With -print it prints the strings and runs nothing.
 package main
@@ -17,10 +17,10 @@ import (
 )
 
 // pages are the files and folders that vale reads itself.
-var pages = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs"}
+var pages = []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs", "contrib/python/README.md"}
 
 // code holds the folders whose strings and comments are checked.
-var code = []string{"cmd", "internal", "test"}
+var code = []string{"cmd", "internal", "test", "contrib"}
 
 // alert is what the check reads of a finding in vale's JSON output.
 type alert struct {

@@ -66,6 +66,7 @@ func TestImportsGoDown(t *testing.T) {
 func TestWingOf(t *testing.T) {
 	for name, want := range map[string]int{
 		"internal/base/rng": 0, "internal/workload/dataset/synth": 4, "internal/run": 9, "cmd/aiperf": len(Wings), "test/mutants": len(Wings),
+		"contrib/python":     0,
 		"internal/nowhere/x": -1, "elsewhere": -1,
 	} {
 		if _, got := WingOf(name); got != want {
