@@ -86,6 +86,7 @@ func (s *stamper) receive(fd uintptr) bool {
 
 // write writes to a non-blocking socket. The call cannot wait, so the Go scheduler need not be notified. b is not empty.
 func write(fd uintptr, b []byte) (int, error) {
+	sending(fd)
 	n, _, errno := syscall.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
 	if errno != 0 {
 		return 0, errno

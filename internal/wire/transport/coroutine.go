@@ -33,7 +33,9 @@ func (r *reader) run(f func()) {
 				return
 			case <-r.changed:
 				r.missed.Store(true) // before the attempt: if it fails, advance finds the note
-				mine = r.waiting.CompareAndSwap(c, nil)
+				if mine = r.waiting.CompareAndSwap(c, nil); mine {
+					r.missed.Store(false) // the next step looks
+				}
 			}
 		}
 		r.countWaiting(-1)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -44,5 +45,36 @@ func TestReaderMissesNoWake(t *testing.T) {
 			t.Fatalf("round %d: the reading function still waits", i)
 		}
 		<-bytes
+	}
+}
+
+// TestReaderForgetsWake: a wake that the goroutine of the function has followed does not wake it again when the loop continues the function later.
+func TestReaderForgetsWake(t *testing.T) {
+	r := newReader(nil)
+	var looks atomic.Int64
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r.run(func() {
+			for looks.Add(1) < 4 {
+				r.await()
+			}
+		})
+	}()
+	waits := func(n int64) bool { return looks.Load() == n && r.waiting.Load() != nil }
+	for !waits(1) {
+		runtime.Gosched()
+	}
+	r.wake()
+	for !waits(2) {
+		runtime.Gosched()
+	}
+	r.advance()
+	select {
+	case <-ended:
+		t.Error("the goroutine looked again, although nobody woke it")
+	case <-time.After(20 * time.Millisecond):
+		r.advance()
+		<-ended
 	}
 }
