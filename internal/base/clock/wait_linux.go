@@ -58,7 +58,7 @@ const (
 // NewWaiter returns the most precise waiter of the platform. Its goroutine occupies a processor of the Go scheduler also while it waits, so the caller
 // adds one (package processors).
 func NewWaiter() Waiter {
-	w := &FutexWaiter{offset: monotonicOffset(), budget: newBudget(processors.Cores(), Now())}
+	w := &FutexWaiter{offset: monotonicOffset(), budget: newBudget(Now())}
 	if processors.Interruptible() {
 		w.unnoticed = maxUnnoticed
 	}
