@@ -126,15 +126,15 @@ func (p *phase) enter(f *family, now int64) {
 	f.unsentTurns = 0
 }
 
-// returned handles a request that has returned.
-func (g *Generator) returned(t *ticket, out Outcome) {
+// returned handles a request that has returned. One of the tickets that this launches is left to the caller; nil = there is none.
+func (g *Generator) returned(t *ticket, out Outcome) (next *ticket) {
 	now := clock.Now()
 	p, s := t.p, t.ses
 	g.mu.Lock()
 	if t.finished { // abandoned: its phase was completed without it
 		g.mu.Unlock()
 		g.exec.Close(&s.Session)
-		return
+		return nil
 	}
 	t.finished = true
 	delete(p.inFlight, t)
@@ -164,7 +164,11 @@ func (g *Generator) returned(t *ticket, out Outcome) {
 	}
 	w := g.takeWork()
 	g.mu.Unlock()
+	if n := len(w.launch); n > 0 {
+		next, w.launch = w.launch[n-1], w.launch[:n-1]
+	}
 	g.do(w)
+	return next
 }
 
 // countReturned counts a request that has returned.

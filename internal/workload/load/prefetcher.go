@@ -5,8 +5,10 @@ import (
 	"sync"
 )
 
-// prefetchDepth is the minimum number of conversations that the prefetcher keeps ready.
-const prefetchDepth = 128
+const (
+	prefetchDepth = 128 // minimum number of conversations that the prefetcher keeps ready
+	prefetchBatch = 8   // number of missing ones at which it is woken
+)
 
 // sample is a sampled conversation.
 type sample struct {
@@ -119,7 +121,9 @@ func (f *prefetcher) take() (sample, bool, error) {
 	}
 	d := f.ready[0]
 	f.ready = f.ready[1:]
-	f.wake()
+	if len(f.ready) <= f.depth-prefetchBatch {
+		f.wake()
+	}
 	return d, true, nil
 }
 

@@ -84,8 +84,15 @@ func (g *Generator) launch(t *ticket) {
 	g.work.launch = append(g.work.launch, t)
 }
 
-// serve is the life of one request.
+// serve is the life of one request, and of those that follow it in the same goroutine.
 func (g *Generator) serve(t *ticket) {
+	for t != nil {
+		t = g.serveOne(t)
+	}
+}
+
+// serveOne is the life of one request. It returns a ticket that the end of the request has launched; nil = none.
+func (g *Generator) serveOne(t *ticket) (next *ticket) {
 	a := g.exec.Prepare(t.p.ctx, &t.req)
 	t.armed = a
 	t.decide(waiting)
@@ -105,11 +112,12 @@ func (g *Generator) serve(t *ticket) {
 		fallthrough
 	default:
 		out := a.Wait(t.firstToken)
-		g.returned(t, out)
+		next = g.returned(t, out)
 	}
 	if g.live.Add(-1) == 0 {
 		g.changed()
 	}
+	return next
 }
 
 // fire stamps the instant and writes the request.
@@ -172,19 +180,26 @@ const batchMost = 4
 
 // do performs the work without holding the mutex. Sessions are closed before the requests that take their slots leave. The caller, usually the
 // scheduler, writes requests itself, which avoids a handover to another goroutine.
-func (g *Generator) do(w work) {
+func (g *Generator) do(w work) { g.doWith(w, nil) }
+
+// doWith is do for a thread that lets a relay wake goroutines; nil = it wakes them itself.
+func (g *Generator) doWith(w work, relay *processors.Relay) {
 	for _, s := range w.close {
 		g.exec.Close(s)
 	}
 	if len(w.fire) > 0 {
 		b := &batch{list: w.fire}
 		for range min(processors.Cores(), (len(w.fire)+batchMost-1)/batchMost) - 1 {
-			go b.fire()
+			go b.fire(nil)
 		}
-		b.fire()
+		b.fire(relay)
 	}
-	for _, t := range w.launch {
-		go g.serve(t)
+	if len(w.launch) > 0 {
+		relay.Do(func() {
+			for _, t := range w.launch {
+				go g.serve(t)
+			}
+		})
 	}
 }
 
@@ -196,14 +211,16 @@ type batch struct {
 }
 
 // fire writes requests until all are taken. Only then it wakes their goroutines, which costs about as much as writing one request.
-func (b *batch) fire() {
+func (b *batch) fire(relay *processors.Relay) {
 	var mine []*ticket
 	for i := b.next.Add(1) - 1; i < int64(len(b.list)); i = b.next.Add(1) - 1 {
 		t := b.list[i]
 		t.fire()
 		mine = append(mine, t)
 	}
-	for _, t := range mine {
-		t.signal <- fired
-	}
+	relay.Do(func() {
+		for _, t := range mine {
+			t.signal <- fired
+		}
+	})
 }
