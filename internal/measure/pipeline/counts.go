@@ -64,7 +64,7 @@ func (p *Pipeline) inputTokens(rec *record.Record, reply *record.Reply, c *recor
 		}
 		return -1
 	}
-	n, err := p.opts.Count(rec.Model, strings.Join(reply.InputTexts, " "))
+	n, err := p.inputs.count(rec.Model, strings.Join(reply.InputTexts, " "), p.opts.Count)
 	if err != nil {
 		c.Missing = err.Error()
 		return -1

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"aiperf/internal/base/processors"
 	"aiperf/internal/base/redact"
@@ -60,18 +59,18 @@ type Sink interface {
 // Pipeline processes finished records. Any goroutine may call Put until Close.
 type Pipeline struct {
 	opts      Options
-	queue     chan item
-	done      chan result
+	queue     queue
+	done      chan []result
 	spill     spill
 	sums      *aggregate
 	observers []Observer
 	feedCount int64
 	broken    []error // by sink: the error that stopped it
+	inputs    *inputCounts
 
 	memory    recordMemory
 	workers   sync.WaitGroup
 	collector sync.WaitGroup
-	backlog   atomic.Int64
 }
 
 // item is a record in the pipeline. place is the number of a record passed to Feed, from 1; 0 for others.
@@ -99,11 +98,13 @@ func New(opts Options) *Pipeline {
 		opts.Queue = 1024
 	}
 	p := &Pipeline{
-		opts: opts, queue: make(chan item, opts.Queue), done: make(chan result, 256),
+		opts: opts, done: make(chan []result, 4*opts.Workers),
 		spill:  spill{dir: opts.SpillDir},
 		sums:   newAggregate(opts.Metrics, opts.Split),
 		broken: make([]error, len(opts.Sinks)),
+		inputs: newInputCounts(),
 	}
+	p.queue.init(opts.Queue)
 	p.memory.init(opts.Memory)
 	p.observers = append([]Observer{p.sums}, opts.Observers...)
 	for range opts.Workers {
@@ -118,27 +119,28 @@ func New(opts Options) *Pipeline {
 func (p *Pipeline) Put(rec *record.Record) {
 	it := item{rec: rec, size: size(rec)}
 	if p.memory.try(rec, it.size) {
-		select {
-		case p.queue <- it:
-			p.raise()
+		if p.queue.put(it) {
 			return
-		default:
-			p.memory.sent(rec)
-			p.memory.answered(it.size)
 		}
+		p.memory.sent(rec)
+		p.memory.answered(it.size)
+	} else {
+		p.queue.flush()
 	}
 	if p.spill.put(rec) == nil {
 		rec.Release()
 		return
 	}
 	p.wait(it)
-	p.raise()
 }
 
 // wait passes a record on once there is room for it.
 func (p *Pipeline) wait(it item) {
-	p.memory.take(it.rec, it.size)
-	p.queue <- it
+	if !p.memory.try(it.rec, it.size) {
+		p.queue.flush()
+		p.memory.take(it.rec, it.size)
+	}
+	p.queue.wait(it)
 }
 
 // Feed passes a record to the pipeline and waits for room. Records fed by one goroutine are reduced and written in that order.
@@ -147,24 +149,13 @@ func (p *Pipeline) Feed(rec *record.Record) {
 	p.wait(item{rec, p.feedCount, size(rec)})
 }
 
-// raise updates the largest backlog.
-func (p *Pipeline) raise() {
-	n := int64(len(p.queue))
-	for {
-		top := p.backlog.Load()
-		if n <= top || p.backlog.CompareAndSwap(top, n) {
-			return
-		}
-	}
-}
-
 // Backlog returns the largest number of records that waited in memory at once, and the number of records that went through the temporary file.
-func (p *Pipeline) Backlog() (largest, spilled int64) { return p.backlog.Load(), p.spill.count() }
+func (p *Pipeline) Backlog() (largest, spilled int64) { return p.queue.largest(), p.spill.count() }
 
 // Close waits until every record is reduced, completes the files and returns their errors. The reducers may be read afterwards.
 func (p *Pipeline) Close() error {
 	err := p.spill.drain(func(rec *record.Record) { p.wait(item{rec: rec, size: size(rec)}) })
-	close(p.queue)
+	p.queue.close()
 	p.workers.Wait()
 	close(p.done)
 	p.collector.Wait()
@@ -190,12 +181,19 @@ var buffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // work is the loop of a worker: it decodes, counts and encodes.
 func (p *Pipeline) work() {
-	for it := range p.queue {
-		res := p.reduce(it.rec)
-		p.memory.sent(it.rec)
-		it.rec.Release()
-		res.place, res.size = it.place, it.size
-		p.done <- res
+	var batch []item
+	for {
+		if batch = p.queue.take(batch); len(batch) == 0 {
+			return
+		}
+		results := make([]result, len(batch))
+		for i, it := range batch {
+			results[i] = p.reduce(it.rec)
+			p.memory.sent(it.rec)
+			it.rec.Release()
+			results[i].place, results[i].size = it.place, it.size
+		}
+		p.done <- results
 	}
 }
 
@@ -253,12 +251,14 @@ func (p *Pipeline) clean(rec *record.Record, hide *redact.Secrets) {
 func (p *Pipeline) collect() {
 	early := map[int64]result{}
 	next := int64(1)
-	for res := range p.done {
-		if res.place == 0 {
-			p.writeResult(res)
-			continue
+	for results := range p.done {
+		for _, res := range results {
+			if res.place == 0 {
+				p.writeResult(res)
+			} else {
+				early[res.place] = res
+			}
 		}
-		early[res.place] = res
 		for {
 			res, ok := early[next]
 			if !ok {

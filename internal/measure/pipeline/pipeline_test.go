@@ -209,7 +209,7 @@ func TestCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Pipeline{opts: Options{Metrics: set, Count: words}}
+		p := &Pipeline{opts: Options{Metrics: set, Count: words}, inputs: newInputCounts()}
 		if got := p.counts(&record.Record{Meta: record.Meta{Model: "m"}}, c.reply); got != c.want {
 			t.Errorf("%s: %+v, not %+v", c.name, got, c.want)
 		}
