@@ -12,12 +12,13 @@ import (
 
 	"aiperf/internal/base/jsontext"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/cli/resolve"
 	"aiperf/internal/workload/accuracy/grade"
 )
 
 // accuracyRows lists the flags of accuracy grade.
 var accuracyRows = []setting.Row{
-	{Flags: []string{"--grader"}, Kind: setting.Enum, Choices: grade.Names(), Help: "grading method"},
+	{Flags: []string{"--grader"}, Kind: setting.Enum, Choices: grade.Names(), More: resolve.Plugins(grade.Category, grade.Names()), Help: "grading method"},
 	{Flags: []string{"--jsonl"}, Kind: setting.Bool, Help: "read objects {\"answer\": …, \"gold\": …}, one per line, and write their grades"},
 	{Flags: []string{"--answer"}, Kind: setting.Text, Empty: true, Help: "the answer, without --jsonl"},
 	{Flags: []string{"--gold"}, Kind: setting.Text, Empty: true, Help: "the benchmark's correct answer"},
@@ -56,6 +57,11 @@ func gradeAnswers(cmd *cobra.Command, set *setting.CommandLine, _ []string) erro
 			return fmt.Errorf("--grader %s: %w", grader.Name, err)
 		}
 	}
+	stop, err := grader.Start(cmd.Context(), func(line string) { _, _ = fmt.Fprintln(cmd.ErrOrStderr(), line) })
+	if err != nil {
+		return fmt.Errorf("--grader: %w", err)
+	}
+	defer stop() //nolint:errcheck // a grader at fault has failed its calls
 	out := bufio.NewWriter(cmd.OutOrStdout())
 	write := func(o jsontext.Object, r grade.Result) error {
 		r.AppendTo(&o)
@@ -67,7 +73,11 @@ func gradeAnswers(cmd *cobra.Command, set *setting.CommandLine, _ []string) erro
 		if answer == "\x00" || gold == "\x00" {
 			return errors.New("--answer and --gold are both required, or --jsonl")
 		}
-		return write(jsontext.Open(nil), grader.Grade(cmd.Context(), answer, gold))
+		result, err := grader.Judge(cmd.Context(), grade.Question{Answer: answer, Gold: gold})
+		if err != nil {
+			return err
+		}
+		return write(jsontext.Open(nil), result)
 	}
 	lines := bufio.NewReaderSize(cmd.InOrStdin(), 1<<16)
 	for {
@@ -77,8 +87,8 @@ func gradeAnswers(cmd *cobra.Command, set *setting.CommandLine, _ []string) erro
 			result := grade.Result{Unparsed: true}
 			if bad != nil {
 				result.Explanation = bad.Error()
-			} else {
-				result = grader.Grade(cmd.Context(), answer, gold)
+			} else if result, bad = grader.Judge(cmd.Context(), grade.Question{Answer: answer, Gold: gold}); bad != nil {
+				return bad
 			}
 			if err := write(others, result); err != nil {
 				return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,7 +62,10 @@ func completeValue(f *setting.Row) ([]string, cobra.ShellCompDirective) {
 	case f.Kind == setting.Path || f.Files:
 		return nil, cobra.ShellCompDirectiveDefault
 	case f.Shown != nil:
-		return f.Shown, cobra.ShellCompDirectiveNoFileComp
+		return slices.Concat(f.Shown, more(f)), cobra.ShellCompDirectiveNoFileComp
 	}
-	return f.Choices, cobra.ShellCompDirectiveNoFileComp
+	return f.Values(), cobra.ShellCompDirectiveNoFileComp
 }
+
+// more returns the values of a flag that only this machine knows.
+func more(f *setting.Row) []string { return f.Values()[len(f.Choices):] }

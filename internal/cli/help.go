@@ -231,6 +231,9 @@ func remarks(f *setting.Row) string {
 	} else if len(shown) > 0 {
 		notes = append(notes, strings.Join(shown, ", "))
 	}
+	if plugins := more(f); len(plugins) > 0 {
+		notes = append(notes, "plug-ins: "+strings.Join(plugins, ", "))
+	}
 	if f.Bounds != "" {
 		notes = append(notes, strings.NewReplacer("= ", "=", "> ", ">", "< ", "<").Replace(f.Bounds))
 	}

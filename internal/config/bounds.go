@@ -40,7 +40,7 @@ func (v *violations) row(r *Run, row *setting.Row, key string) {
 	path := r.LongKey(key)
 	switch {
 	case row.Kind == setting.Enum && at.Kind() == reflect.String && row.Choices != nil:
-		choices := row.Choices
+		choices := row.Values()
 		if row.KeyChoices != nil {
 			choices = row.KeyChoices
 		}

@@ -155,7 +155,9 @@ func (o *runResources) startResults(ctx context.Context) (err error) {
 		if o.cfg.Accuracy.Verbose {
 			tell = o.say.Print
 		}
-		grades = accuracy.NewGrades(context.WithoutCancel(ctx), o.plan.problems, o.plan.grader, tell) // an interrupted run still grades the answers it has
+		if grades, err = o.startGrades(context.WithoutCancel(ctx), tell); err != nil { // an interrupted run still grades the answers it has
+			return err
+		}
 	}
 	o.adaptive = watch.NewAdaptiveLoad(o.cfg, o.opts.BenchmarkID, o.layout, o.opts.Secrets, o.say.Log.Info)
 	o.prefixes = o.newPrefixes()
@@ -170,4 +172,19 @@ func (o *runResources) startResults(ctx context.Context) (err error) {
 		o.outputs.OnStop(o.results.Close)
 	}
 	return err
+}
+
+// startGrades starts the grader of the answers. It ends after the last grade.
+func (o *runResources) startGrades(ctx context.Context, tell func(string)) (*accuracy.Grades, error) {
+	stop, err := o.plan.grader.Start(ctx, func(line string) { o.say.Log.Info(line) })
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.cfg.As("accuracy.grader"), err)
+	}
+	o.outputs.OnStop(func() error {
+		_ = stop() // a grader at fault has failed its calls, which were reported
+		return nil
+	})
+	grades := accuracy.NewGrades(ctx, o.plan.problems, o.plan.grader, tell)
+	grades.Warn = o.say.Warn
+	return grades, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -15,6 +16,8 @@ type Entry struct {
 	Priority       int            // higher wins a conflict; built-in types have 0
 	Class          string         // Python class, module:Class; it needs the Python tool and never runs here
 	Exec           []string       // external program and its arguments, as in the manifest; Command returns what to run
+	Env            []string       // variables that the program gets although their names look like credentials
+	Timeout        time.Duration  // time for one call of the program; 0 = the default
 	Metadata       map[string]any // as in the manifest
 	Definition     *yaml.Node     // the whole entry, with the lines of its keys
 	Package        string         // name of the directory of the manifest

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -162,7 +163,7 @@ func allowedCategories(name string) string {
 var declarativeKeys = []string{"request", "response"}
 
 // entryKeys are the keys of an entry.
-var entryKeys = append([]string{"class", "exec", "description", "priority", "metadata"}, declarativeKeys...)
+var entryKeys = append([]string{"class", "exec", "env", "timeout", "description", "priority", "metadata"}, declarativeKeys...)
 
 // entry reads one plug-in.
 func (m *manifest) entry(c Category, name, body *yaml.Node) {
@@ -190,8 +191,10 @@ func (m *manifest) entry(c Category, name, body *yaml.Node) {
 				m.refuse(value.Line, "%s: priority is %q, but an integer is needed", e.ID(), value.Value)
 			}
 		case "exec":
-			e.Exec = m.command(&e, value)
+			e.Exec = m.texts(&e, key, value, "[program, arguments…]")
 			kinds = append(kinds, "exec")
+		case "env", "timeout":
+			m.treatment(&e, key, value)
 		case "metadata":
 			if err := value.Decode(&e.Metadata); err != nil {
 				m.refuse(value.Line, "%s: metadata: found %s, but a mapping is needed", e.ID(), kindOf(value))
@@ -211,9 +214,22 @@ func (m *manifest) entry(c Category, name, body *yaml.Node) {
 	m.entries = append(m.entries, e)
 }
 
+// treatment reads how a program is treated.
+func (m *manifest) treatment(e *Entry, key, value *yaml.Node) {
+	if key.Value == "env" {
+		e.Env = m.texts(e, key, value, "[VARIABLE…]")
+		return
+	}
+	if e.Timeout, _ = time.ParseDuration(value.Value); e.Timeout <= 0 {
+		m.refuse(value.Line, "%s: timeout is %q, but a time such as 90s or 5m is needed", e.ID(), value.Value)
+	}
+}
+
 // kind checks that an entry is one thing, and one that its category allows.
 func (m *manifest) kind(e *Entry, c Category, kinds []string) {
 	switch {
+	case len(e.Exec) > 0 && e.Exec[0] == "":
+		m.refuse(e.Line, "%s: exec: the name of the program is empty", e.ID())
 	case len(kinds) == 0 && c.Name == "endpoint":
 		m.refuse(e.Line, "%s: class, exec or request is missing", e.ID())
 	case len(kinds) == 0:
@@ -253,21 +269,18 @@ func (m *manifest) text(e *Entry, key, value *yaml.Node) string {
 	return value.Value
 }
 
-// command reads a program and its arguments.
-func (m *manifest) command(e *Entry, value *yaml.Node) (list []string) {
+// texts reads a list of texts.
+func (m *manifest) texts(e *Entry, key, value *yaml.Node, needed string) (list []string) {
 	if value.Kind != yaml.SequenceNode || len(value.Content) == 0 {
-		m.refuse(value.Line, "%s: exec: found %s, but a list is needed: [program, arguments…]", e.ID(), kindOf(value))
+		m.refuse(value.Line, "%s: %s: found %s, but a list is needed: %s", e.ID(), key.Value, kindOf(value), needed)
 		return nil
 	}
 	for _, word := range value.Content {
 		if word.Kind != yaml.ScalarNode {
-			m.refuse(word.Line, "%s: exec: found %s in the list, but texts are needed", e.ID(), kindOf(word))
+			m.refuse(word.Line, "%s: %s: found %s in the list, but texts are needed", e.ID(), key.Value, kindOf(word))
 			return nil
 		}
 		list = append(list, word.Value)
-	}
-	if list[0] == "" {
-		m.refuse(value.Line, "%s: exec: the name of the program is empty", e.ID())
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -220,5 +221,44 @@ func TestNone(t *testing.T) {
 	var nothing *Set
 	if _, ok := nothing.Find("endpoint", "chat"); ok || nothing.Of("endpoint") != nil || nothing.Warnings() != nil {
 		t.Error("a nil set has plug-ins")
+	}
+}
+
+// TestChoose: a plug-in replaces the built-in type of its name unless its priority is negative, and a Python class is refused only if nothing else has
+// the name. Installed reads the places of the environment again if they change.
+func TestChoose(t *testing.T) {
+	if len(Installed().Entries()) != 0 {
+		t.Fatal("there are plug-ins in a new home")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "plugins.yaml")
+	if err := os.WriteFile(file, []byte(`
+accuracy_grader:
+  math: {exec: [./math], priority: -1}
+  exact_match: {exec: [./exact], env: [MY_TOKEN], timeout: 5m}
+  fuzzy: {class: "a:Fuzzy"}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(PathVariable, file)
+	s := Installed()
+	for name, want := range map[string]struct{ builtIn, ok, fails bool }{
+		"math": {true, false, false}, "exact_match": {true, true, false}, "fuzzy": {false, false, true}, "other": {false, false, false},
+	} {
+		e, ok, err := s.Choose("accuracy_grader", name, want.builtIn)
+		if ok != want.ok || (err != nil) != want.fails || ok && e.Name != name {
+			t.Errorf("%s: %v %v %+v", name, ok, err, e)
+		}
+	}
+	if _, ok, _ := s.Choose("accuracy_grader", "math", false); !ok {
+		t.Error("a negative priority hides a plug-in whose name is not built in")
+	}
+	e, _ := s.Find("accuracy_grader", "exact-match")
+	if fmt.Sprint(e.Env, e.Timeout) != "[MY_TOKEN] 5m0s" {
+		t.Error(e.Env, e.Timeout)
+	}
+	pack := Normalize(filepath.Base(dir))
+	if got := s.Names("accuracy_grader", []string{"math", "exact_match"}); fmt.Sprint(got) != fmt.Sprintf("[fuzzy %[1]s:math %[1]s:exact_match %[1]s:fuzzy]", pack) {
+		t.Error(got)
 	}
 }

@@ -74,7 +74,12 @@ func (s *Set) conflicts() {
 }
 
 // Entries returns every plug-in in reading order, also those that another one of the same name replaces.
-func (s *Set) Entries() []Entry { return s.entries }
+func (s *Set) Entries() []Entry {
+	if s == nil {
+		return nil
+	}
+	return s.entries
+}
 
 // Packages returns the directories of the manifests that were loaded, in reading order.
 func (s *Set) Packages() []Package { return s.packages }

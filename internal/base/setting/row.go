@@ -4,6 +4,7 @@
 package setting
 
 import (
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/redact"
@@ -39,6 +40,8 @@ type Row struct {
 	Choices []string // values of an Enum, in snake case unless written with "-"
 	Shown   []string // the Choices that help lists; empty = all
 	Bounds  string   // bounds of numbers: ">= 1", "> 0, <= 100"
+	// More returns further values of an Enum, which only the machine knows: the names of plug-ins. nil = none.
+	More func() []string
 	// KeyChoices are the choices in a file, if there are more than Choices.
 	KeyChoices []string
 	// KeyBounds are the bounds in a file, if they differ from Bounds.
@@ -80,6 +83,14 @@ func (f *Row) Name() string {
 		return ""
 	}
 	return f.Flags[0]
+}
+
+// Values returns all values of an Enum on this machine.
+func (f *Row) Values() []string {
+	if f.More == nil {
+		return f.Choices
+	}
+	return slices.Concat(f.Choices, f.More())
 }
 
 // spellings yields all tokens that mean the flag, with the value that the token alone gives to a Bool.

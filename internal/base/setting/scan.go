@@ -190,7 +190,7 @@ func (g *GivenFlag) spelled() string { return g.Spelled[len(g.Spelled)-1] }
 func (f *Row) expected() string {
 	switch {
 	case f.Kind == Enum:
-		return ": " + strings.Join(f.Choices, ", ")
+		return ": " + strings.Join(f.Values(), ", ")
 	case f.Unit != "":
 		return strings.TrimRight(": a length of time "+BoundsText(f.Bounds), " ") + ", such as 500ms, 90s, 2m"
 	case f.Kind == Int && f.Bounds != "":

@@ -102,9 +102,9 @@ func (g *GivenFlag) add(item string) error {
 			g.floats = append(g.floats, v)
 		}
 	case Enum:
-		c, ok := Choice(item, f.Choices)
+		c, ok := Choice(item, f.Values())
 		if !ok {
-			return unknownChoice(item, f.Choices)
+			return unknownChoice(item, f.Values())
 		}
 		g.texts = append(g.texts, c)
 	default:

@@ -51,7 +51,7 @@ func (r *resolver) plainNames() {
 	}
 	for _, row := range Flags.Rows {
 		if v, ok := r.run.Lookup(row.Key).(string); ok && row.Kind == setting.Enum && row.Key != "" && !row.Manual {
-			if name, known := setting.Choice(v, row.Choices); known && name != v {
+			if name, known := setting.Choice(v, row.Values()); known && name != v {
 				if err := r.run.Put(row.Key, name); err != nil {
 					r.fail("%s: %v", r.place(r.run.LongKey(row.Key)), err)
 				}

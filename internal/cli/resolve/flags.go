@@ -3,6 +3,7 @@ package resolve
 import (
 	"slices"
 
+	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
 	"aiperf/internal/wire/endpoint"
@@ -27,12 +28,17 @@ func registered(rows []setting.Row) []setting.Row {
 		case "--accuracy-benchmark":
 			f.Choices = accuracy.Names()
 		case "--accuracy-grader":
-			f.Choices = grade.Names()
+			f.Choices, f.More = grade.Names(), Plugins(grade.Category, grade.Names())
 		case "--url":
 			f.Split = splitURLs
 		}
 	}
 	return rows
+}
+
+// Plugins returns a function that lists the names of plug-ins of a category that are not built in.
+func Plugins(category string, builtIn []string) func() []string {
+	return func() []string { return plugin.Installed().Names(category, builtIn) }
 }
 
 // shownSets returns the public datasets that the help lists: not every release of recorded agents.

@@ -6,6 +6,7 @@ import "math"
 type Accuracy struct {
 	Benchmark, Grader string
 	Tasks             []Score // sorted by task
+	Ungraded          int64   // answers without a grade, because the grader failed; no score counts them
 }
 
 // Score counts graded answers.
@@ -22,6 +23,9 @@ func (a *Accuracy) Overall() Score {
 	}
 	return all
 }
+
+// Scored reports whether a score is known. It is not if the grader failed at all of its answers.
+func (a *Accuracy) Scored(s Score) bool { return s.Total > 0 || a.Ungraded == 0 }
 
 // Rate returns the share of correct answers; 0 if none was graded.
 func (s Score) Rate() float64 { return share(s.Correct, s.Total) }

@@ -41,7 +41,11 @@ func WriteScores(path string, a *metric.Accuracy) error {
 	overall := a.Overall()
 	overall.Task = "OVERALL"
 	for _, s := range append([]metric.Score{overall}, a.Tasks...) {
-		c.Write([]string{s.Task, strconv.FormatInt(s.Correct, 10), strconv.FormatInt(s.Total, 10), strconv.FormatInt(s.Unparsed, 10), ratio(s.Rate())})
+		rate := ""
+		if a.Scored(s) {
+			rate = ratio(s.Rate())
+		}
+		c.Write([]string{s.Task, strconv.FormatInt(s.Correct, 10), strconv.FormatInt(s.Total, 10), strconv.FormatInt(s.Unparsed, 10), rate})
 	}
 	c.Flush()
 	return WriteFile(path, []byte(b.String()))
@@ -67,7 +71,9 @@ func accuracyValues(a *metric.Accuracy) []accuracyValue {
 		if !kind.unparsed {
 			whole += ".overall"
 		}
-		list = append(list, accuracyValue{whole, kind.header + " (Overall)", a.Overall(), kind.unparsed})
+		if a.Scored(a.Overall()) {
+			list = append(list, accuracyValue{whole, kind.header + " (Overall)", a.Overall(), kind.unparsed})
+		}
 		for _, s := range a.Tasks {
 			list = append(list, accuracyValue{kind.tag + ".task." + s.Task, kind.header + " (" + s.Task + ")", s, kind.unparsed})
 		}
@@ -97,6 +103,14 @@ func appendAccuracy(o *jsontext.Object, a *metric.Accuracy) {
 		}
 		o.B = m.Close()
 	}
+	if a.Ungraded > 0 {
+		o.Key("accuracy.ungraded")
+		m := jsontext.Open(o.B)
+		m.Text("unit", "answers")
+		m.Int("count", a.Ungraded)
+		m.Int("current", a.Ungraded)
+		o.B = m.Close()
+	}
 }
 
 // accuracyCSV returns the rows that the scores add to the summary CSV.
@@ -113,6 +127,9 @@ func accuracyCSV(a *metric.Accuracy) string {
 			rate = v.score.UnparsedRate()
 		}
 		c.Write([]string{v.header + " (ratio)", ratio(rate)})
+	}
+	if a.Ungraded > 0 {
+		c.Write([]string{"Accuracy Ungraded (answers)", strconv.FormatInt(a.Ungraded, 10)})
 	}
 	c.Flush()
 	return b.String()

@@ -19,7 +19,6 @@ import (
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/accuracy"
-	"aiperf/internal/workload/accuracy/grade"
 )
 
 // Options selects what to read and where to write, and overrides settings of the run. nil and "" keep a setting as it was.
@@ -124,7 +123,8 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 	if err != nil {
 		return nil, err
 	}
-	grades := o.grades(ctx, cfg)
+	grades, stop := o.grades(ctx, cfg)
+	defer stop()
 	a, err := results.New(results.Options{
 		Config: cfg, Endpoint: o.Endpoint, Codec: codec, Metrics: set, Layout: layout, BenchmarkID: src.prior.BenchmarkID, Phases: src.phases,
 		Decode: decoder(o.Endpoint, codec, src.python), Grades: grades, Hurry: func() bool { return ctx.Err() != nil },
@@ -142,11 +142,12 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 	return a, errors.Join(err, a.Close())
 }
 
-// grades returns the grader for the answers. It returns nil if the run used no benchmark, or if the problems cannot be loaded, which it reports.
-func (o *Options) grades(ctx context.Context, cfg *config.Benchmark) *accuracy.Grades {
+// grades returns the grader for the answers, and a function that ends it. It returns nil if the run used no benchmark, or if the answers cannot be
+// graded, which it reports.
+func (o *Options) grades(ctx context.Context, cfg *config.Benchmark) (grades *accuracy.Grades, stop func()) {
 	a := cfg.Accuracy
 	if a == nil {
-		return nil
+		return nil, func() {}
 	}
 	if o.Grader != "" {
 		a.Grader = o.Grader
@@ -155,17 +156,38 @@ func (o *Options) grades(ctx context.Context, cfg *config.Benchmark) *accuracy.G
 		a.DatasetPath = o.DatasetPath
 	}
 	cfg.Spelling = o.Spell
+	grades, end, err := o.openGrades(ctx, cfg)
+	if err != nil {
+		o.info("the answers are not graded again: %v", err)
+		return nil, func() {}
+	}
+	return grades, func() { _ = end() } // a grader at fault has failed its calls, which were reported
+}
+
+// openGrades loads the problems and starts the grader.
+func (o *Options) openGrades(ctx context.Context, cfg *config.Benchmark) (*accuracy.Grades, func() error, error) {
 	set, err := results.Problems(ctx, cfg, nil, nil)
-	if err == nil {
-		var grader *grade.Grader
-		if grader, err = results.Grader(ctx, cfg); err == nil {
-			return accuracy.NewGrades(ctx, set, grader, nil)
-		}
+	if err != nil {
+		return nil, nil, err
 	}
+	grader, err := results.Grader(ctx, cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	stop, err := grader.Start(ctx, func(line string) { o.info("%s", line) })
+	if err != nil {
+		return nil, nil, err
+	}
+	grades := accuracy.NewGrades(ctx, set, grader, nil)
+	grades.Warn = func(text string) { o.info("%s", text) }
+	return grades, stop, nil
+}
+
+// info reports a message to the user.
+func (o *Options) info(format string, args ...any) {
 	if o.Info != nil {
-		o.Info("the answers are not graded again: %v", err)
+		o.Info(format, args...)
 	}
-	return nil
 }
 
 func same(a, b string) bool {

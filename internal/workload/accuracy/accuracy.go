@@ -3,6 +3,7 @@ package accuracy
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,8 @@ import (
 type Problem struct {
 	Task string
 	Gold string // in the format that the grader expects
+
+	Metadata json.RawMessage // from a plug-in, for the grader; nil = none
 
 	Text  string    // the prompt as one text
 	Turns []Message // the same as chat messages

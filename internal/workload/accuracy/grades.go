@@ -21,9 +21,11 @@ type Grades struct {
 	ctx       context.Context //nolint:containedctx // of the run, whose end ends every judgement
 	byID      map[string]int
 	printLine func(line string) // nil = no output
+	Warn      func(text string) // receives why the first answer without a grade has none; nil = no output
 
-	mu     sync.Mutex
-	scores map[string]*metric.Score
+	mu       sync.Mutex
+	scores   map[string]*metric.Score
+	ungraded int64 // answers without a grade, because the grader failed
 }
 
 // NewGrades makes the judge of the answers to a set. tell receives a line for every answer; nil = no output.
@@ -52,7 +54,11 @@ func (g *Grades) Encode(dst []byte, rec *record.Record, reply *record.Reply, row
 	if reply != nil && row.Class == metric.Valid {
 		output, thinking = cmp.Or(reply.Output, reply.Reasoning), reply.Reasoning
 	}
-	r := g.grader.Grade(g.ctx, output, p.Gold)
+	r, err := g.grader.Judge(g.ctx, grade.Question{Answer: output, Gold: p.Gold, Task: p.Task, Metadata: p.Metadata})
+	if err != nil {
+		g.miss(err)
+		return dst
+	}
 	if row.Class == metric.Failed {
 		r.Passed, r.Unparsed, r.Confidence = false, true, 0
 		r.Explanation = "the request failed; " + r.Explanation
@@ -90,6 +96,15 @@ func brief(text string, most int) string {
 	return fmt.Sprintf("%q", text)
 }
 
+// miss counts an answer that has no grade, and reports the first one: later ones usually have the same reason.
+func (g *Grades) miss(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ungraded++; g.ungraded == 1 && g.Warn != nil {
+		g.Warn("an answer has no grade, and the report counts such answers apart: " + err.Error())
+	}
+}
+
 func (g *Grades) count(task string, r grade.Result) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,7 +126,7 @@ func (g *Grades) count(task string, r grade.Result) {
 func (g *Grades) Results() *metric.Accuracy {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	a := &metric.Accuracy{Benchmark: g.set.Name, Grader: g.grader.Name}
+	a := &metric.Accuracy{Benchmark: g.set.Name, Grader: g.grader.Name, Ungraded: g.ungraded}
 	for _, s := range g.scores {
 		a.Tasks = append(a.Tasks, *s)
 	}

@@ -288,3 +288,36 @@ func TestInterrupt(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPool: calls at the same time start more processes, up to the maximum, and a fault of one of them ends all.
+func TestPool(t *testing.T) {
+	p, err := NewPool(t.Context(), settings(t, "good"), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			if err := p.Call(t.Context(), "echo", nil, new(answer)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if n := len(p.started); n < 1 || n > 3 {
+		t.Errorf("%d processes", n)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	wantError(t, p.Call(t.Context(), "echo", nil, nil), "the program was closed")
+	if p, err = NewPool(t.Context(), settings(t, "exit-after-read"), 2); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		wait.Go(func() { wantError(t, p.Call(t.Context(), "echo", nil, nil), "exit status 3") })
+	}
+	wait.Wait()
+	wantError(t, p.Call(t.Context(), "echo", nil, nil), "plug-in accuracy_grader:bad: echo: the program ended unexpectedly (exit status 3)")
+	wantError(t, p.Close(), "exit status 3")
+}

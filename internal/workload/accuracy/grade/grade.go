@@ -1,13 +1,16 @@
-// Package grade judges answers of models against the gold answers of benchmarks: one file per grader, one row in Graders.
+// Package grade judges answers of models against the gold answers of benchmarks: one file per grader, one row in Graders, and plug-ins.
 package grade
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/plugin"
+	"aiperf/internal/base/plugin/program"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/workload/accuracy/pystring"
 )
@@ -30,6 +33,9 @@ type Grader struct {
 
 	// Check returns why the grader cannot work on this machine; nil = it always can.
 	Check func(ctx context.Context) error
+
+	plugin *plugin.Entry // the plug-in that judges; nil = built in
+	pool   *program.Pool // its processes, once they were started
 }
 
 // answerLimit is the time limit for judging one answer. It is some thousand times the usual time: a benchmarking machine is busy, and an answer that
@@ -59,18 +65,23 @@ func Names() []string {
 	return names
 }
 
-// Find returns a grader by name. The error for an unknown name lists them all.
+// Find returns a grader by name: a built-in one or a plug-in. The error for an unknown name lists them all.
 func Find(name string) (*Grader, error) {
-	for i := range Graders {
-		if Graders[i].Name == name {
-			return &Graders[i], nil
-		}
+	i := slices.IndexFunc(Graders, func(g Grader) bool { return g.Name == name })
+	installed := plugin.Installed()
+	switch e, ok, err := installed.Choose(Category, name, i >= 0); {
+	case err != nil:
+		return nil, err
+	case ok:
+		return external(e), nil
+	case i >= 0:
+		return &Graders[i], nil
 	}
-	hint := ""
-	if near := suggest.Name(name, Names()); near != "" {
+	hint, names := "", slices.Concat(Names(), installed.Names(Category, Names()))
+	if near := suggest.Name(name, names); near != "" {
 		hint = "; did you mean " + near + "?"
 	}
-	return nil, fmt.Errorf("unknown grader %q%s; graders: %s", name, hint, strings.Join(Names(), ", "))
+	return nil, fmt.Errorf("unknown grader %q%s; graders: %s", name, hint, strings.Join(names, ", "))
 }
 
 // Grade judges an answer. It always returns: after a failure or a timeout the result is incorrect and unparsed, with the reason.
