@@ -3,10 +3,10 @@ package run
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"strings"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/heapgrowth"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
@@ -127,15 +127,15 @@ func (o *runResources) stages(ctx context.Context) []stage {
 	}
 }
 
-// bytesGC is the garbage collector's growth target in percent while media are generated or long rows are read. They fill the heap with bytes without
+// bytesGrowth is the growth of the heap, in percent, while media are generated or long rows are read. They fill the heap with bytes without
 // pointers: a collection costs little, and a heap of twice the needed size would be large.
-const bytesGC = 30
+const bytesGrowth = 30
 
 // holdData adapts the run to its data: it sets the memory target for media, and stops the reader of streamed data at the end of the run.
 func (o *runResources) holdData(warn func(string)) error {
 	if info := o.plan.data.Info(); info.MadeMedia || info.LongRows {
-		before := debug.SetGCPercent(bytesGC)
-		o.untilEnd.OnStop(func() error { debug.SetGCPercent(before); return nil })
+		restore := heapgrowth.Limit(bytesGrowth)
+		o.untilEnd.OnStop(func() error { restore(); return nil })
 	}
 	if g, ok := o.plan.data.(dataset.OpenEnded); ok {
 		o.untilEnd.OnStop(func() error {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 
+	"aiperf/internal/base/heapgrowth"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
@@ -50,6 +51,7 @@ type Options struct {
 // Run executes a benchmark and writes its files. An error before the first request leaves only the directory behind; after it there is always a
 // report. When the user interrupts the run, the context ends: the run drains and reports what it has.
 func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*metric.Run, error) {
+	defer heapgrowth.Watch()()
 	opts.complete(cfg)
 	say := newReporter(ctx, &opts, cfg)
 	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir)()

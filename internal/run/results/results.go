@@ -3,17 +3,17 @@ package results
 import (
 	"encoding/json"
 	"errors"
-	"runtime/debug"
 	"time"
 
+	"aiperf/internal/base/heapgrowth"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 )
 
-// reduceGC is the garbage collector's target while a run is reduced. Reducing makes sorted copies of whole columns, and a collection can no longer
+// reduceGrowth is the growth of the heap, in percent, while a run is reduced. Reducing makes sorted copies of whole columns, and a collection can no longer
 // disturb the measurement.
-const reduceGC = 25
+const reduceGrowth = 25
 
 // Outcome holds the facts about a run besides its requests.
 type Outcome struct {
@@ -31,7 +31,7 @@ type Outcome struct {
 
 // Run reduces the finished requests. Close must be called first. The caller adds the verdict.
 func (a *Assembly) Run(o Outcome) *metric.Run {
-	defer debug.SetGCPercent(debug.SetGCPercent(reduceGC))
+	defer heapgrowth.Limit(reduceGrowth)()
 	reducer := a.pipe.Profiling()
 	run := &metric.Run{
 		Version: o.Version, BenchmarkID: a.BenchmarkID, Title: a.Endpoint.Title, Info: o.Info, InputConfig: o.InputConfig, GPU: o.GPU,

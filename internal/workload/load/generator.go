@@ -60,7 +60,7 @@ type Generator struct {
 	current         *phase // the phase that is sending
 	active          []*phase
 	nextURL         int
-	passes          map[int]int   // by conversation, how often it was drawn
+	passes          []int32       // by conversation, how often it was drawn
 	lanes           []*replaySlot // lanes of a replay
 	skippedPauses   bool          // the lanes continued without pauses in the warm-up
 	nextTurns       []*ticket     // the next turns of the lanes in that case
@@ -93,7 +93,7 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 		return nil, err
 	}
 	opts.Source = serialize(opts.Source)
-	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1), passes: map[int]int{}}
+	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
 	if g.wait == nil {
 		g.wait = clock.NewWaiter()
 	}

@@ -211,7 +211,10 @@ func (s *session) await(c *session, turn int) {
 
 // pass returns how often a conversation was drawn before, and counts this draw.
 func (g *Generator) pass(conversation int) int {
-	n := g.passes[conversation]
-	g.passes[conversation] = n + 1
+	if missing := conversation + 1 - len(g.passes); missing > 0 {
+		g.passes = append(g.passes, make([]int32, missing)...)
+	}
+	n := int(g.passes[conversation])
+	g.passes[conversation]++
 	return n
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 	"sync"
 
+	"aiperf/internal/base/heapgrowth"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
@@ -25,8 +25,9 @@ const readAhead = 4096
 // longRow is the length from which a row counts as long, in bytes.
 const longRow = 64 << 10
 
-// indexGC is the GC percentage while all rows are read. The index has few pointers, so that a collection is cheap, and rows leave much garbage.
-const indexGC = 30
+// indexGrowth is the growth of the heap, in percent, while all rows are read. The index has few pointers, so that a collection is cheap, and rows leave
+// much garbage.
+const indexGrowth = 30
 
 var (
 	// errUnordered reports times out of order in a file that is sent while it is read.
@@ -106,9 +107,9 @@ func (l *loader) index(path string, files []string, f Format, early bool) (*inde
 			_, err = x.Reach(readAhead - 1)
 		}
 	} else {
-		before := debug.SetGCPercent(indexGC)
+		restore := heapgrowth.Limit(indexGrowth)
 		err = x.end()
-		debug.SetGCPercent(before)
+		restore()
 	}
 	if err != nil {
 		return nil, errors.Join(err, x.Close())

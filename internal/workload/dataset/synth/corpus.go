@@ -57,7 +57,7 @@ func (c *Corpus) streams() names {
 type chunk struct {
 	text string
 	once sync.Once
-	ids  []int32
+	ids  []int32 // of the text, once it is needed; then the text is dropped
 }
 
 // NewCorpus tokenizes the works of Shakespeare, on all cores.
@@ -156,7 +156,7 @@ func splitChunks(text string) []string {
 }
 
 func (c *chunk) tokenize(tok Tokenizer) []int32 {
-	c.once.Do(func() { c.ids = tok.Append(make([]int32, 0, len(c.text)/3), c.text) })
+	c.once.Do(func() { c.ids, c.text = tok.Append(make([]int32, 0, len(c.text)/3), c.text), "" })
 	return c.ids
 }
 
