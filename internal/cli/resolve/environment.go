@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
@@ -20,7 +21,7 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 	for _, entry := range environ {
 		key, value, _ := strings.Cut(entry, "=")
 		name, ours := strings.CutPrefix(key, config.EnvPrefix)
-		if !ours || value == "" {
+		if !ours || value == "" || key == plugin.PathVariable {
 			continue
 		}
 		row, ok := known[name]

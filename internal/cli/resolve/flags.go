@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/accuracy"
 	"aiperf/internal/workload/accuracy/grade"
+	"aiperf/internal/workload/dataset/custom"
 	"aiperf/internal/workload/dataset/public"
 )
 
@@ -22,7 +23,7 @@ func registered(rows []setting.Row) []setting.Row {
 		case "--endpoint-type":
 			f.Choices, f.Shown = endpointTypes(), builtEndpoints()
 		case "--custom-dataset-type":
-			f.Choices, f.Shown = fileTypes(), shownFileTypes()
+			f.Choices, f.Shown, f.More = fileTypes(), shownFileTypes(), Plugins(custom.Category, fileTypes())
 		case "--public-dataset":
 			f.Choices, f.Shown = public.Names(), shownSets()
 		case "--accuracy-benchmark":

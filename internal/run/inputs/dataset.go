@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/base/plugin/program"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
 	"aiperf/internal/run/message"
@@ -48,7 +49,7 @@ func OpenDataset(ctx context.Context, agent string, b *config.Benchmark, e *endp
 		if say != nil {
 			reading, done := say.Reading(d.Path)
 			defer done()
-			o.Reading = reading
+			o.Reading, o.Programs = reading, program.Under(ctx, func(line string) { say.Log.Info(line) })
 		}
 		return custom.Open(d.Path, o)
 	case config.DatasetPublic:
@@ -236,7 +237,7 @@ func fileOptions(ctx context.Context, agent string, b *config.Benchmark, d *conf
 	o := custom.Options{
 		Spell: b.As, Root: root, Type: d.Format, InputColumn: d.InputColumn, Entries: d.Entries, Assignment: assignment, DelayRatio: d.TurnDelayRatio,
 		HoistSystem: e.SystemMessage, StripKnown: b.Endpoint.UUIDAndStrip,
-		Context: around, BlockSize: d.BlockSize,
+		Context: around, BlockSize: d.BlockSize, Programs: program.Under(ctx, nil),
 		Corpus: func(standard string) (*synth.Corpus, error) {
 			var err error
 			if tok, err = open(); err != nil {

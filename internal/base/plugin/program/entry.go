@@ -1,6 +1,8 @@
 package program
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"runtime/debug"
 
@@ -23,4 +25,34 @@ func version() string {
 		}
 	}
 	return "dev"
+}
+
+// Starter starts the programs of plug-ins. Their methods must include the given ones.
+type Starter func(e *plugin.Entry, methods ...string) (*Bound, error)
+
+// Under returns a Starter whose programs end with ctx. Their standard error goes to log; nil = it is dropped.
+func Under(ctx context.Context, log func(line string)) Starter {
+	return func(e *plugin.Entry, methods ...string) (*Bound, error) {
+		p, err := Start(ctx, Of(e, log, methods...))
+		if err != nil {
+			return nil, err
+		}
+		return &Bound{ctx, p}, nil
+	}
+}
+
+// Bound is a program whose calls end with the context of its start.
+type Bound struct {
+	ctx context.Context //nolint:containedctx // see Under
+	*Program
+}
+
+// Call calls a method and stores the result in result, a pointer.
+func (b *Bound) Call(method string, params, result any) error {
+	return b.Program.Call(b.ctx, method, params, result)
+}
+
+// Stream calls a method whose result comes in parts, and passes each part to each.
+func (b *Bound) Stream(method string, params any, each func(part json.RawMessage) error) error {
+	return b.Program.Stream(b.ctx, method, params, each)
 }

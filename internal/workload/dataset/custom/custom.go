@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/plugin/program"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/suggest"
@@ -65,6 +66,8 @@ type Options struct {
 	Marker func() (system, text int) `json:"-"`
 	// Separator returns the first token of a block, nil = none. It is called after the corpus was opened. A nil function = no format has one.
 	Separator func() *int32
+
+	Programs program.Starter `json:"-"` // starts the programs of plug-ins; nil = they end by their own deadlines only
 
 	folder bool // the path is a folder
 	strict bool // unknown keys of rows are errors
@@ -130,7 +133,7 @@ func Open(path string, o Options) (dataset.Dataset, error) {
 	}
 	if name == "" {
 		var err error
-		if name, err = detect(path, o.InputColumn); err != nil {
+		if name, err = detectAny(path, o.InputColumn, o.Programs); err != nil {
 			return nil, withSpelling(err, o.Spell)
 		}
 	}

@@ -38,7 +38,7 @@ func SampleFile(path, named, column string, as setting.Spell) (*FileSample, erro
 	}
 	l := &FileSample{Recognised: named == "", named: named, column: column}
 	if named == "" {
-		if named, err = detect(path, column); err != nil {
+		if named, err = detectAny(path, column, nil); err != nil {
 			return nil, withSpelling(err, as)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/plugin"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/rows"
@@ -43,6 +44,7 @@ type Format struct {
 	heads func(line string) bool
 	// verbatim: request bodies are sent exactly as in the file.
 	verbatim bool
+	external bool              // a plug-in reads the file
 	mode     conversation.Mode // "" = the global default
 	corpus   string            // default text that prompts are cut from; "" = the global default
 }
@@ -136,17 +138,19 @@ func hasContent(r row) bool {
 	return r.any(contentKeys...)
 }
 
-// Find returns the format with this name.
+// Find returns the format with this name: a built-in one or that of a plug-in.
 func Find(name string) (Format, bool) {
 	if strings.HasPrefix(name, speedBench) {
 		name = "speed_bench"
 	}
-	for _, f := range Formats {
-		if f.Name == name {
-			return f, true
-		}
+	i := slices.IndexFunc(Formats, func(f Format) bool { return f.Name == name })
+	if f, ok, _ := chosen(name, i >= 0); ok { // CheckType has the error
+		return f, true
 	}
-	return Format{}, false
+	if i < 0 {
+		return Format{}, false
+	}
+	return Formats[i], true
 }
 
 // names lists the formats for an error message.
@@ -155,12 +159,15 @@ func names() string {
 	for _, f := range Formats {
 		list = append(list, f.Name)
 	}
-	return strings.Join(list, ", ")
+	return strings.Join(append(list, plugin.Installed().Names(Category, list)...), ", ")
 }
 
 // CheckType returns an error if the user gave an unknown format name.
 func CheckType(name string) error {
 	if _, ok := Find(name); !ok {
+		if _, _, err := chosen(name, false); err != nil {
+			return err
+		}
 		return fmt.Errorf("type %q%s: must be one of %s", name, guess(name, strings.Split(names(), ", ")), names())
 	}
 	return nil

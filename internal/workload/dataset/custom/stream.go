@@ -58,7 +58,7 @@ func Streamed() string { return names() }
 // format. Stream returns the format and the warnings. The error has one line for each of the first ten errors.
 func Stream(path, name string, o Options, f func(Entry) error) (format string, warnings []string, err error) {
 	if name == "" {
-		if name, err = detect(path, o.InputColumn); err != nil {
+		if name, err = detectAny(path, o.InputColumn, o.Programs); err != nil {
 			return "", nil, withSpelling(err, o.Spell)
 		}
 	}
@@ -70,7 +70,10 @@ func Stream(path, name string, o Options, f func(Entry) error) (format string, w
 		return name, nil, noColumnError(path, known, o.Spell)
 	}
 	read := streamed[known.Name]
-	if isFolder(path) && !known.Agents && known.Name != "sagemaker_data_capture" {
+	if known.external {
+		read = streamConversation(known.read)
+	}
+	if isFolder(path) && !known.Agents && known.Name != "sagemaker_data_capture" && !known.external {
 		return name, nil, fmt.Errorf("%s: a folder of %s files cannot be read row by row; give one of its files", path, known.Name)
 	}
 	l := &loader{Options: o, set: &Dataset{root: o.Root}, media: newLibrary()}

@@ -23,17 +23,55 @@ def grade(params):
     }
 
 
+def can_load(params):
+    return {"can_load": params["head"][:1] == ["---"]}
+
+
+def rows(path):
+    with open(path, encoding="utf-8") as file:
+        if how == "dashes":
+            for text in file.read().split("---\n"):
+                if text.strip():
+                    yield {"turns": [{"texts": [text.strip()]}]}
+            return
+        for line in file:
+            row = json.loads(line)
+            turn = {"texts": [row["text"]]}
+            for key, name in (("output_length", "max_tokens"), ("role", "role"), ("extra", "extra")):
+                if key in row:
+                    turn[name] = row[key]
+            yield {"turns": [turn]}
+
+
+def load(params):
+    if how == "broken":
+        part({"conversations": [{"turns": [{"texts": "a", "maximum_tokens": 3}]}, {"turns": []}, 7, {"turn": []}]})
+        return {}
+    batch = []
+    for row in rows(params["path"]):
+        batch.append(row)
+        if len(batch) == 2:
+            part({"conversations": batch})
+            batch = []
+            if how == "half":
+                raise SystemExit("disk full")
+    part({"conversations": batch})
+    return {}
+
+
 def main():
+    global part
     hello = json.loads(sys.stdin.readline())
     if how == "refuses":
         say({"type": "error", "message": "no model file"})
         return
-    methods = {"accuracy_grader": {"grade": grade}}[hello["category"]]
+    methods = {"accuracy_grader": {"grade": grade}, "custom_dataset_loader": {"load": load, "can_load": can_load}}[hello["category"]]
     say({"type": "hello", "protocol": 1, "methods": list(methods)})
     for n, line in enumerate(sys.stdin):
         if how == "dies" and n == 3:
             sys.exit("out of memory")
         call = json.loads(line)
+        part = lambda p: say({"id": call["id"], "part": p})
         say({"id": call["id"], "result": methods[call["method"]](call["params"])})
 
 
