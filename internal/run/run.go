@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/exec"
+	"aiperf/internal/run/exporters"
 	"aiperf/internal/run/results"
 	"aiperf/internal/run/tracker"
 	"aiperf/internal/run/view"
@@ -64,6 +65,9 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	run, outcome := o.summarize(sent)
 	readErr := o.assess(run, sent)
 	writeErr := o.write(run, outcome)
+	exporters.WithPlugins(ctx, run, exporters.PluginOptions{
+		Layout: o.layout, Config: o.opts.InputConfig, Log: func(line string) { o.say.Log.Info(line) }, Warn: o.say.Warn,
+	})
 	o.publish(ctx, run)
 	o.report(run, sent)
 	if sent.err != nil {

@@ -27,7 +27,7 @@ func registered(rows []setting.Row) []setting.Row {
 		case "--public-dataset":
 			f.Choices, f.Shown = public.Names(), shownSets()
 		case "--accuracy-benchmark":
-			f.Choices = accuracy.Names()
+			f.Choices, f.More = accuracy.Names(), Plugins(accuracy.Category, accuracy.Names())
 		case "--accuracy-grader":
 			f.Choices, f.More = grade.Names(), Plugins(grade.Category, grade.Names())
 		case "--url":

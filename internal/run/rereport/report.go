@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/measure/record"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/run/exporters"
 	"aiperf/internal/run/results"
 	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/accuracy"
@@ -103,7 +104,10 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 	if r.Run.Adaptive, err = runfiles.Open(src.Dir).Adaptive(); err != nil && o.Info != nil {
 		o.Info("the history of the load search is not shown: %v", err)
 	}
-	return r, errors.Join(results.Write(r.Run, how), src.carryOver(r))
+	err = errors.Join(results.Write(r.Run, how), src.carryOver(r))
+	say := func(text string) { o.info("%s", text) }
+	exporters.WithPlugins(ctx, r.Run, exporters.PluginOptions{Layout: r.Layout, Config: how.InputConfig, Log: say, Warn: say})
+	return r, err
 }
 
 // assemble feeds every request of the export to an assembly.

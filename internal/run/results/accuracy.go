@@ -22,7 +22,7 @@ func Problems(ctx context.Context, b *config.Benchmark, download func(file strin
 	from.Progress, from.Notice = download, note
 	return accuracy.Load(ctx, accuracy.Options{
 		Benchmark: a.Benchmark, Tasks: a.Tasks, Shots: a.NShots, CoT: a.EnableCoT, System: a.SystemPrompt, Dir: a.DatasetPath,
-		Release: b.Environment.Accuracy.LCBReleaseTag, Pin: b.Environment.Accuracy.BFCLVersionPin, Hub: from, Spell: b.As,
+		Release: b.Environment.Accuracy.LCBReleaseTag, Pin: b.Environment.Accuracy.BFCLVersionPin, Hub: from, Spell: b.As, Log: note,
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/text/hfhub"
 	"aiperf/internal/workload/dataset/table"
@@ -73,7 +74,8 @@ type Options struct {
 	Release   string  // release of LiveCodeBench
 	Pin       string  // required release of bfcl-eval; AnyVersion = any
 	Hub       hfhub.Config
-	Spell     setting.Spell // names of settings in errors
+	Spell     setting.Spell     // names of settings in errors
+	Log       func(line string) // receives the standard error of the program of a plug-in; nil = it is dropped
 }
 
 // Set is a loaded set of problems.
@@ -96,32 +98,48 @@ func Names() []string {
 
 // Find returns a benchmark by name; nil = unknown.
 func Find(name string) *Benchmark {
+	b, _ := find(name) // Check has the error
+	return b
+}
+
+// find returns a built-in benchmark or that of a plug-in; nil = unknown.
+func find(name string) (*Benchmark, error) {
 	i := slices.IndexFunc(Benchmarks, func(b Benchmark) bool { return b.Name == name })
-	if i < 0 {
-		return nil
+	switch e, ok, err := plugin.Installed().Choose(Category, name, i >= 0); {
+	case err != nil:
+		return nil, err
+	case ok:
+		return external(e)
+	case i < 0:
+		return nil, nil
 	}
-	return &Benchmarks[i]
+	return &Benchmarks[i], nil
 }
 
 // Check returns what is wrong with the options, as far as this shows without the data set; nil = nothing.
 func Check(o Options) error {
-	b := Find(o.Benchmark)
+	b, err := find(o.Benchmark)
 	if b == nil {
-		return unknown(o)
+		return unknown(o, err)
 	}
 	s := &source{Options: o, bench: b, shots: b.Shots, cot: b.CoT}
 	return s.complete()
 }
 
-func unknown(o Options) error {
-	return fmt.Errorf("%s %q: unknown benchmark; allowed are %s", o.Spell.As("accuracy.benchmark"), o.Benchmark, strings.Join(Names(), ", "))
+// unknown returns the error for a name without a benchmark. why is the reason; nil = nothing has the name.
+func unknown(o Options, why error) error {
+	if why != nil {
+		return fmt.Errorf("%s %q: %w", o.Spell.As("accuracy.benchmark"), o.Benchmark, why)
+	}
+	names := append(Names(), plugin.Installed().Names(Category, Names())...)
+	return fmt.Errorf("%s %q: unknown benchmark; allowed are %s", o.Spell.As("accuracy.benchmark"), o.Benchmark, strings.Join(names, ", "))
 }
 
 // Load loads the problems of a benchmark.
 func Load(ctx context.Context, o Options) (*Set, error) {
-	b := Find(o.Benchmark)
+	b, err := find(o.Benchmark)
 	if b == nil {
-		return nil, unknown(o)
+		return nil, unknown(o, err)
 	}
 	s := &source{Options: o, bench: b, ctx: ctx, shots: b.Shots, cot: b.CoT}
 	if err := s.complete(); err != nil {

@@ -43,6 +43,16 @@ def rows(path):
             yield {"turns": [turn]}
 
 
+def problems(params):
+    examples = [{"role": r, "content": c} for n in range(params["n_shots"]) for r, c in (("user", "%d+0?" % n), ("assistant", str(n)))]
+    for a, b in ((1, 2), (3, 4), (5, 6)):
+        one = {"prompt": "%d+%d?" % (a, b), "ground_truth": str(a + b), "task": "odd" if a == 3 else "even", "few_shot_examples": examples}
+        if how == "goldless":
+            del one["ground_truth"]
+        part({"problems": [one]})
+    return {}
+
+
 def load(params):
     if how == "broken":
         part({"conversations": [{"turns": [{"texts": "a", "maximum_tokens": 3}]}, {"turns": []}, 7, {"turn": []}]})
@@ -65,7 +75,7 @@ def main():
     if how == "refuses":
         say({"type": "error", "message": "no model file"})
         return
-    methods = {"accuracy_grader": {"grade": grade}, "custom_dataset_loader": {"load": load, "can_load": can_load}}[hello["category"]]
+    methods = {"accuracy_grader": {"grade": grade}, "custom_dataset_loader": {"load": load, "can_load": can_load}, "accuracy_benchmark": {"load": problems}}[hello["category"]]
     say({"type": "hello", "protocol": 1, "methods": list(methods)})
     for n, line in enumerate(sys.stdin):
         if how == "dies" and n == 3:
