@@ -232,6 +232,7 @@ func TestSchemaTakesWhatIsRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	examples := 0
+	pages = slices.DeleteFunc(pages, func(page string) bool { return filepath.Base(page) == "plugins.md" }) // its files are manifests
 	for _, page := range append(pages, "../../README.md") {
 		text, err := os.ReadFile(page)
 		if err != nil {
