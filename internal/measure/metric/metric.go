@@ -81,7 +81,12 @@ const (
 func (m *Metric) Hidden() bool { return m.Flags&(Experimental|Internal) != 0 }
 
 // Factor returns the divisor that converts a value from Unit to Display.
-func (m *Metric) Factor() float64 { return factors[[2]string{m.Unit, m.Display}] }
+func (m *Metric) Factor() float64 {
+	if m.Unit == m.Display {
+		return 1
+	}
+	return factors[[2]string{m.Unit, m.Display}]
+}
 
 // Gaps reports whether the metric has a list of values per request.
 func (m *Metric) Gaps() bool { return m.gaps }
@@ -90,7 +95,7 @@ func (m *Metric) Gaps() bool { return m.gaps }
 var (
 	table   []Metric
 	index   map[string]int        // position by tag
-	factors map[[2]string]float64 // by unit and display unit
+	factors map[[2]string]float64 // by unit and different display unit
 )
 
 func init() {
@@ -101,11 +106,7 @@ func init() {
 	index = make(map[string]int, len(table))
 	factors = map[[2]string]float64{{"ns", "ms"}: 1e6, {"ns", "sec"}: 1e9, {"sec", "ms"}: 1e-3, {"B", "KB"}: 1024}
 	for i := range table {
-		m := &table[i]
-		index[m.Tag] = i
-		if m.Unit == m.Display {
-			factors[[2]string{m.Unit, m.Unit}] = 1
-		}
+		index[table[i].Tag] = i
 	}
 }
 

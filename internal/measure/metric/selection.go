@@ -53,6 +53,7 @@ type Selection struct {
 	use     []bool // by position in the table
 	slot    []int  // column of a metric by position, -1 = none
 	columns []int  // position by column
+	lines   []int  // positions of the metrics that the records JSONL may have
 	good    int    // column of good_request_count, -1 = none
 	gaps    bool   // inter-chunk gaps are stored
 }
@@ -77,6 +78,9 @@ func NewSelection(opts Options) (*Selection, error) {
 				s.good = len(s.columns)
 			}
 			s.columns = append(s.columns, i)
+		}
+		if s.use[i] && m.InRecords && !m.Hidden() && (m.gaps || s.slot[i] >= 0) {
+			s.lines = append(s.lines, i)
 		}
 	}
 	var err error
@@ -252,10 +256,9 @@ func (r *Row) Value(tag string) (float64, bool) {
 
 // Each calls visit for the values in the records JSONL, in the order of the exports. list is nil for a single value. Values are in the metric's unit.
 func (r *Row) Each(visit func(m *Metric, v float64, list []float64)) {
-	for i := range table {
+	for _, i := range r.set.lines {
 		m := &table[i]
 		switch {
-		case !m.InRecords || m.Hidden() || !r.set.use[i]:
 		case m.gaps && r.Gaps != nil:
 			visit(m, 0, r.Gaps)
 		case r.set.slot[i] >= 0:
