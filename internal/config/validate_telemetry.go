@@ -1,6 +1,10 @@
 package config
 
-import "slices"
+import (
+	"slices"
+
+	"aiperf/internal/base/plugin"
+)
 
 // The collectors and display modes of GPU metrics.
 var (
@@ -11,7 +15,8 @@ var (
 // telemetry checks the settings of GPU and server metrics.
 func (v *violations) telemetry(b *Benchmark) {
 	g := &b.GPUTelemetry
-	v.addIf(!slices.Contains(gpuCollectors, g.Collector), "benchmark.gpu_telemetry.collector", "%q is not one of %q", g.Collector, gpuCollectors)
+	_, external := plugin.Installed().Find("gpu_telemetry_collector", g.Collector)
+	v.addIf(!slices.Contains(gpuCollectors, g.Collector) && !external, "benchmark.gpu_telemetry.collector", "%q is not one of %q", g.Collector, gpuCollectors)
 	v.addIf(!slices.Contains(gpuModes, g.Mode), "benchmark.gpu_telemetry.mode", "%q is not one of %q", g.Mode, gpuModes)
 	v.addIf(g.Enabled && g.Collector != "dcgm" && len(g.URLs) > 0, "benchmark.gpu_telemetry.urls", "cannot go with %s, which reads the GPUs of this machine: choose one", g.Collector)
 	d := &b.ServerMetrics.Discovery

@@ -5,9 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
 	"aiperf/internal/telemetry"
+	"aiperf/internal/telemetry/gpu"
 )
 
 // telemetry fills in what is collected during the run besides the requests.
@@ -78,7 +80,7 @@ func (r *resolver) exporterURL(flag, item string) (string, bool) {
 var gpuFlags = []string{"--gpu-telemetry", "--server-metrics-urls"}
 
 // gpuForms are the forms that an item of --gpu-telemetry may have.
-const gpuForms = "want pynvml, amdsmi, dashboard, a .csv file of metrics, or the URL (or host:port) of a DCGM exporter"
+const gpuForms = "want pynvml, amdsmi, the name of a plug-in, dashboard, a .csv file of metrics, or the URL (or host:port) of a DCGM exporter"
 
 // gpuTelemetry reads the items of --gpu-telemetry in any order: a file of figures, a collector, the dashboard, URLs.
 func (r *resolver) gpuTelemetry() {
@@ -102,7 +104,7 @@ func (r *resolver) gpuTelemetry() {
 					r.fail("%s %s: %v", r.spelled(flag), item, err)
 				}
 				g.MetricsFile = item
-			case low == "pynvml" || low == "amdsmi":
+			case low == "pynvml" || low == "amdsmi" || r.gpuPlugin(low):
 				if local != "" && local != low {
 					r.fail("%s: %s and %s are two collectors; choose one", r.spelled(flag), local, low)
 				}
@@ -128,6 +130,15 @@ func (r *resolver) gpuTelemetry() {
 			}
 		}
 	}
+}
+
+// gpuPlugin reports whether an item names a plug-in that reads GPUs.
+func (r *resolver) gpuPlugin(item string) bool {
+	if strings.HasPrefix(item, "http") {
+		return false
+	}
+	_, ok := plugin.Installed().Find(gpu.Category, item)
+	return ok
 }
 
 // collectors are prefixes for the URL of an exporter.

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
 	"aiperf/internal/report/artifact"
@@ -171,7 +172,17 @@ func (w *Collection) gpuCollector(ctx context.Context) (open func(), err error) 
 		}
 		return func() { w.gpu = gpu.Open(ctx, o) }, err
 	}
-	return nil, fmt.Errorf("%s %s: there is no such collector", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector)
+	e, ok, err := plugin.Installed().Choose(gpu.Category, b.GPUTelemetry.Collector, false)
+	if err == nil && !ok {
+		err = errors.New("there is no such collector")
+	}
+	if err == nil {
+		w.gpu, err = gpu.OpenExternal(ctx, o, &e)
+	}
+	if err != nil { // the user named it, so its metrics are wanted
+		return nil, fmt.Errorf("%s %s: %w", b.As("gpu_telemetry.urls"), b.GPUTelemetry.Collector, err)
+	}
+	return func() {}, nil
 }
 
 // simulatedGPUs returns the exporters of the simulated servers that have GPUs.
