@@ -124,3 +124,47 @@ func TestResident(t *testing.T) {
 		}
 	}
 }
+
+func TestBudgets(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bench.txt")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# a comment\n\n1.5   event, 100 streams\n")
+	b, err := readBudgets(file)
+	if err != nil || b.of("event, 100 streams") != "1.5" || b.of("other") != "" {
+		t.Error(b, err)
+	}
+	for ratio, want := range map[float64]bool{2.9: false, 3.1: true} {
+		if problem := b.exceeded("event, 100 streams", ratio); (problem != "") != want {
+			t.Errorf("ratio %g: %q", ratio, problem)
+		}
+	}
+	if problem := b.exceeded("other", 100); problem != "" {
+		t.Error(problem)
+	}
+	write("1.5 a\nmuch b\n")
+	if _, err := readBudgets(file); err == nil || !strings.Contains(err.Error(), "bench.txt:2: found \"much b\"") {
+		t.Error(err)
+	}
+}
+
+// TestBudgetsOfTheRepository: every row of the file is one that is measured.
+func TestBudgetsOfTheRepository(t *testing.T) {
+	b, err := readBudgets("../../../bench.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		if b[task.title] == 0 {
+			t.Errorf("%q has no budget", task.title)
+		}
+		delete(b, task.title)
+	}
+	if len(b) > 0 {
+		t.Errorf("budgets of rows that do not exist: %v", b)
+	}
+}

@@ -1,10 +1,12 @@
 // Command selfbench prints the figures by which the program is judged: its cost, the accuracy of its stamps, how well it follows a schedule, and what
-// it needs at scale. Every figure that depends on the machine is shown next to a baseline from the same run. It checks nothing: read the table.
+// it needs at scale. Every figure that depends on the machine is shown next to a baseline from the same run. It fails only if a ratio is more than twice
+// its budget; otherwise read the table.
 //
-//	go run ./selfbench [-quick] [-run NAME] [-aiperf BINARY] [-python PYTHON] [-tokenizer-file PATH,PATH]
+//	go run ./selfbench [-quick] [-run NAME] [-aiperf BINARY] [-budgets FILE] [-python PYTHON] [-tokenizer-file PATH,PATH]
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -49,6 +51,8 @@ type suite struct {
 
 	situation      string // for the figure certainty: only situations whose name contains it
 	tokenizerFiles string // more tokenizers to measure, comma-separated
+	budgets        budgets
+	problems       []string // ratios far above their budgets
 	table
 }
 
@@ -66,9 +70,14 @@ func main() {
 	flag.StringVar(&b.python, "python", "", "Python with tiktoken, for comparison with the tokenizer (default: python3 in PATH, if it has tiktoken)")
 	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma-separated list of additional tokenizer files or folders to measure")
 	flag.StringVar(&b.situation, "situation", "", "for -run certainty: only situations whose name contains this text")
+	limits := flag.String("budgets", "", "file with the budgets of the ratios; a ratio of more than twice its budget fails")
 	flag.Parse()
 	b.short, b.aiperf = *quick, *aiperf
-	exit(b.measure(*only))
+	var err error
+	if b.budgets, err = readBudgets(*limits); err == nil {
+		err = b.measure(*only)
+	}
+	exit(err)
 }
 
 func exit(err error) {
@@ -113,6 +122,9 @@ func (b *suite) measure(only string) error {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 		fmt.Printf("(%s: %.0f s)\n", f.name, time.Since(began).Seconds())
+	}
+	if len(b.problems) > 0 {
+		return errors.New(strings.Join(b.problems, "\n"))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ var wireTask = task{title: "event, 100 streams x 100 tokens/s", tokens: 100, str
 
 // wireFigure compares protocols: the cost of an event over TLS and over HTTP/2, next to HTTP/1.1 from the same server.
 func wireFigure(b *suite) error {
-	b.row("unit", "client", "CPU/unit", "ratio", "aim")
+	b.row("unit", "client", "CPU/unit", "ratio", "")
 	t := wireTask
 	if b.short {
 		t.rounds, t.long = 1, t.short+(t.long-t.short)/2
