@@ -37,7 +37,7 @@ var trials = map[string][2]string{
 	"--reset-kv-cache": {}, "--reset-kv-cache-timeout-seconds": {"3", ""}, "--reset-kv-cache-path": {"/x", ""},
 	"--server-profiler": {}, "--server-profiler-timeout-seconds": {"3", ""}, "--server-profiler-start-path": {"/x", ""}, "--server-profiler-stop-path": {"/x", ""},
 	"--tls-ca-file": {"ca.pem", ""}, "--tls-cert-file": {"ca.pem", "--tls-key-file p.txt"}, "--tls-key-file": {"p.txt", "--tls-cert-file ca.pem"}, "--tls-server-name": {"x", ""},
-	"--tls-insecure": {}, "--proxy": {"p:1", ""}, "--uds-path": {"p.sock", ""}, "--session-header": {"X-A", ""},
+	"--tls-insecure": {}, "--proxy": {"p:1", ""}, "--uds-path": {"p.sock", ""}, "--local-address": {"127.0.0.1", ""}, "--session-header": {"X-A", ""},
 	"--per-chunk-usage": {"", "--streaming --use-server-token-count"}, "--tokenizer": {"cl100k_base", ""}, "--tokenizer-revision": {"r", ""}, "--tokenizer-trust-remote-code": {},
 	"--apply-chat-template": {}, "--extra-inputs": {"a:1", ""}, "--header": {"A:b", ""}, "--input-file": {"t.jsonl", ""},
 	"--custom-dataset-type": {"mooncake_trace", "--input-file t.jsonl"}, "--dataset-sampling-strategy": {"random", ""}, "--random-seed": {"5", ""}, "--config": {"c.yaml", ""},

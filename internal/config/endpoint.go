@@ -107,9 +107,10 @@ type Endpoint struct {
 	ConnectionReuse     ConnectionReuse `yaml:"connection_reuse"`
 	HTTPVersion         string          `yaml:"http_version"` // 1.1 or 2
 	TLS                 TLS             `yaml:"tls"`
-	Proxy               string          `yaml:"proxy,omitempty"`    // URL of a proxy; empty: none, or the environment's (environment.http.trust_env)
-	Socket              string          `yaml:"uds_path,omitempty"` // Unix socket to connect to; URLs still set Host and path
-	Capture             string          `yaml:"capture,omitempty"`  // packet capture for timestamps: off (default if empty), on, auto
+	Proxy               string          `yaml:"proxy,omitempty"`           // URL of a proxy; empty: none, or the environment's (environment.http.trust_env)
+	Socket              string          `yaml:"uds_path,omitempty"`        // Unix socket to connect to; URLs still set Host and path
+	LocalAddresses      []string        `yaml:"local_addresses,omitempty"` // IP addresses of this machine that connections leave from, in turn
+	Capture             string          `yaml:"capture,omitempty"`         // packet capture for timestamps: off (default if empty), on, auto
 	UseLegacyMaxTokens  bool            `yaml:"use_legacy_max_tokens"`
 	UseServerTokenCount bool            `yaml:"use_server_token_count"`
 	PerChunkUsage       bool            `yaml:"per_chunk_usage"`
@@ -213,6 +214,7 @@ var endpointRows = group("Endpoint", []setting.Row{
 	{Flags: []string{"--tls-insecure"}, Key: "endpoint.tls.insecure", Kind: setting.Bool, Help: "accept any server certificate"},
 	{Secret: redact.Address, Flags: []string{"--proxy"}, Key: "endpoint.proxy", Kind: setting.Text, Help: "HTTP proxy, http://[USER:PASSWORD@]HOST:PORT; default: none, unless AIPERF_HTTP_TRUST_ENV is set"},
 	{Flags: []string{"--uds-path"}, Key: "endpoint.uds_path", Kind: setting.Path, Help: "Unix socket to connect to; --url gives Host and path, or unix:///PATH"},
+	{Flags: []string{"--local-address"}, Key: "endpoint.local_addresses", Kind: setting.Text, List: true, Help: "IP address of this machine that connections leave from, several in turn; each adds local ports"},
 	{Flags: []string{"--capture"}, Key: "endpoint.capture", Kind: setting.Enum, Choices: []string{"off", "on", "auto"}, Default: "off", Help: "arrival times from a packet capture (Linux, CAP_NET_RAW); auto: if permitted"},
 	{Flags: []string{"--download-video-content"}, Key: "endpoint.download_video_content", Kind: setting.Bool, Help: "fetch finished videos as part of the request"},
 	{Flags: []string{"--request-content-type"}, Key: "endpoint.request_content_type", Kind: setting.Enum, Choices: []string{"application/json", "multipart/form-data"}, Help: "encoding of request bodies, if the endpoint type has several"},

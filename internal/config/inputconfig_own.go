@@ -9,7 +9,7 @@ import (
 
 // ownKeys are the keys that AIPerf 0.13 does not have at all. Its classes reject a summary whose input_config contains one.
 var ownKeys = wordSet(`accuracy.dataset_path artifacts.export_html datasets.dataset_path datasets.payload_rows endpoint.backend endpoint.capture
-	endpoint.grpc_descriptors endpoint.grpc_method endpoint.http_version endpoint.probe endpoint.proxy endpoint.require_stream_completion endpoint.tls
+	endpoint.grpc_descriptors endpoint.grpc_method endpoint.http_version endpoint.local_addresses endpoint.probe endpoint.proxy endpoint.require_stream_completion endpoint.tls
 	endpoint.uds_path environment otel.stream_traces_enabled phases.rate_points runtime.metrics_listen`)
 
 // ownKeysOf are the keys that AIPerf 0.13 has only in entries of other types, by type.

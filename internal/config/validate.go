@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,6 +101,13 @@ func (v *violations) endpoint(b *Benchmark) {
 			u, strings.Join(v.connection(e), ", "))
 	}
 	v.addIf((e.TLS.CertFile == "") != (e.TLS.KeyFile == ""), "benchmark.endpoint.tls.cert_file", "and %s must be given together", v.spelling("benchmark.endpoint.tls.key_file"))
+	for i, a := range e.LocalAddresses {
+		path := fmt.Sprintf("benchmark.endpoint.local_addresses[%d]", i)
+		_, err := netip.ParseAddr(a)
+		v.addIf(err != nil, path, "%q is not an IP address", a)
+		v.addIf(slices.Contains(e.LocalAddresses[:i], a), path, "%q is listed twice", a)
+	}
+	v.addIf(e.Socket != "" && len(e.LocalAddresses) > 0, "benchmark.endpoint.local_addresses", "cannot be combined with %s", v.spelling("benchmark.endpoint.uds_path"))
 	v.addIf(e.Socket != "" && e.Proxy != "", "benchmark.endpoint.proxy", "cannot be combined with %s", v.spelling("benchmark.endpoint.uds_path"))
 	v.addIf(strings.Contains(e.Proxy, Redacted), "benchmark.endpoint.proxy", "is masked; give the URL with %s", FlagOf("endpoint.proxy"))
 	v.addIf(e.Path != nil && strings.Contains(*e.Path, Redacted), "benchmark.endpoint.path", "is masked; give the path with %s", FlagOf("endpoint.path"))

@@ -113,7 +113,7 @@ func checkMachine(cfg *config.Benchmark, r *runPlan, warn func(string)) error {
 	if err := connections.Check(); err != nil {
 		return connection.SpellSetting(cfg, err)
 	}
-	warnings, err := connection.MachineLimits().Check(r.scenario, addresses.Targets, connections.Reuse, cfg.As)
+	warnings, err := connection.MachineLimits().Check(r.scenario, addresses.Targets, connections, cfg.As)
 	for _, w := range warnings {
 		warn(w)
 	}

@@ -186,7 +186,7 @@ func (o *runResources) connect(agent string, warn func(string)) (err error) {
 		return err
 	}
 	connections := connection.Options(o.cfg, warn)
-	warnings, err := connection.MachineLimits().Check(o.plan.scenario, o.addresses.Targets, connections.Reuse, o.cfg.As)
+	warnings, err := connection.MachineLimits().Check(o.plan.scenario, o.addresses.Targets, connections, o.cfg.As)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package connection
 import (
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 
 	"aiperf/internal/base/processors"
@@ -66,12 +68,15 @@ func demandOf(p *load.Phase, profiling *load.Phase) connectionDemand {
 
 // Check compares the connections of a plan with the limits. as spells the key of a setting. More concurrent sessions than files are an error if the
 // load certainly reaches them: the run could not make the requested load. Everything that may go well is a warning.
-func (b Limits) Check(p load.Scenario, targets []*transport.Target, reuse transport.Reuse, as func(key string) string) (warnings []string, err error) {
+func (b Limits) Check(p load.Scenario, targets []*transport.Target, o transport.Options, as func(key string) string) (warnings []string, err error) {
 	addresses := map[string]bool{}
 	for _, t := range targets {
 		addresses[t.Address()] = true
 	}
-	ports := b.ports * max(1, len(addresses))
+	if err := usable(o.LocalAddresses, as("endpoint.local_addresses")); err != nil {
+		return nil, err
+	}
+	ports := b.ports * max(1, len(addresses)) * max(1, len(o.LocalAddresses))
 	var profiling *load.Phase
 	for i := range p.Phases {
 		if !p.Phases[i].Warmup {
@@ -103,13 +108,25 @@ func (b Limits) Check(p load.Scenario, targets []*transport.Target, reuse transp
 			continue
 		}
 		if need > ports {
-			warnings = append(warnings, fmt.Sprintf("phase %s: %s %d is above the %d local ports towards %d server address(es); requests beyond them will fail",
-				phase.Name, as(d.key), d.value, ports, len(addresses)))
+			warnings = append(warnings, fmt.Sprintf("phase %s: %s %d is above the %d local ports towards %d server address(es); requests beyond them will fail. Every address in %s adds %d ports",
+				phase.Name, as(d.key), d.value, ports, len(addresses), as("endpoint.local_addresses"), b.ports*max(1, len(addresses))))
 		}
-		if turnover := phase.Rate * timeWait; reuse == transport.Never && turnover > float64(ports) {
+		if turnover := phase.Rate * timeWait; o.Reuse == transport.Never && turnover > float64(ports) {
 			warnings = append(warnings, fmt.Sprintf("phase %s: %g new connections per second need more than the %d local ports, because a closed connection blocks its port for %d s; use %s pooled",
 				phase.Name, phase.Rate, ports, timeWait, as("endpoint.connection_reuse")))
 		}
 	}
 	return warnings, nil
+}
+
+// usable reports the first local address that this machine does not have.
+func usable(list []netip.Addr, setting string) error {
+	for _, a := range list {
+		l, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(netip.AddrPortFrom(a, 0)))
+		if err != nil {
+			return fmt.Errorf("%s %v: this machine cannot use the address: %w", setting, a, errors.Unwrap(err))
+		}
+		_ = l.Close() // nothing was accepted
+	}
+	return nil
 }

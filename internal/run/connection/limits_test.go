@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestBudget(t *testing.T) {
 	as := func(key string) string { return "<" + key + ">" }
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			warnings, err := b.Check(load.Scenario{Phases: []load.Phase{tt.phase}}, tt.targets, tt.reuse, as)
+			warnings, err := b.Check(load.Scenario{Phases: []load.Phase{tt.phase}}, tt.targets, transport.Options{Reuse: tt.reuse}, as)
 			if got := strings.Join(warnings, "\n"); (tt.warns == "") != (got == "") || !strings.Contains(got, tt.warns) {
 				t.Errorf("warnings %q, want %q", got, tt.warns)
 			}
@@ -60,15 +61,39 @@ func TestBudgetOfSeveralPhases(t *testing.T) {
 	warmup := load.Phase{Name: "warmup", Mode: load.ClosedLoop, Warmup: true, Concurrency: 600}
 	run := load.Phase{Name: "profiling", Mode: load.ClosedLoop, Concurrency: 600}
 	b := Limits{files: 1000, spare: 50}
-	if w, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err != nil || len(w) != 0 {
+	if w, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Options{Reuse: transport.Pooled}, as); err != nil || len(w) != 0 {
 		t.Errorf("one after the other: %v, %v", w, err)
 	}
 	run.Seamless = true
-	if _, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.Contains(err.Error(), "needs 1200 connections") {
+	if _, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Options{Reuse: transport.Pooled}, as); err == nil || !strings.Contains(err.Error(), "needs 1200 connections") {
 		t.Errorf("seamless: %v", err)
 	}
 	b.files = 500
-	if _, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Pooled, as); err == nil || !strings.HasPrefix(err.Error(), "phases.profiling.concurrency 600 of phase warmup") {
+	if _, err := b.Check(load.Scenario{Phases: []load.Phase{warmup, run}}, nil, transport.Options{Reuse: transport.Pooled}, as); err == nil || !strings.HasPrefix(err.Error(), "phases.profiling.concurrency 600 of phase warmup") {
 		t.Errorf("a warm-up as the run: %v", err)
+	}
+}
+
+// TestLocalAddresses: every local address adds its ports; one that this machine does not have is an error before the run.
+func TestLocalAddresses(t *testing.T) {
+	as := func(key string) string { return "<" + key + ">" }
+	b := Limits{files: 10_000, ports: 500}
+	plan := load.Scenario{Phases: []load.Phase{{Concurrency: 999}}}
+	for list, wants := range map[string][2]string{
+		"127.0.0.1":                    {"above the 500 local ports towards 0 server address(es); requests beyond them will fail. Every address in <endpoint.local_addresses> adds 500 ports", ""},
+		"127.0.0.1,127.0.0.2":          {"", ""},
+		"127.0.0.1,203.0.113.7,::ffff": {"", "<endpoint.local_addresses> 203.0.113.7: this machine cannot use the address: "},
+	} {
+		o := transport.Options{Reuse: transport.Pooled}
+		for text := range strings.SplitSeq(list, ",") {
+			o.LocalAddresses = append(o.LocalAddresses, netip.MustParseAddr(text))
+		}
+		warnings, err := b.Check(plan, nil, o, as)
+		if got := strings.Join(warnings, "\n"); (wants[0] == "") != (got == "") || !strings.Contains(got, wants[0]) {
+			t.Errorf("%s: warnings %q, want %q", list, got, wants[0])
+		}
+		if (wants[1] == "") != (err == nil) || err != nil && !strings.HasPrefix(err.Error(), wants[1]) {
+			t.Errorf("%s: error %v, want %q", list, err, wants[1])
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package connection
 
 import (
+	"net/netip"
+
 	"aiperf/internal/config"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/transport"
@@ -27,6 +29,11 @@ func Options(b *config.Benchmark, warn func(string)) transport.Options {
 	o.HTTP2, o.Proxy, o.ProxyFromEnv, o.Socket = e.HTTPVersion == config.HTTP2, e.Proxy, tuning.TrustEnv, e.Socket
 	o.TLS = transport.TLS{
 		Insecure: e.TLS.Insecure || !tuning.SSLVerify, CAFile: e.TLS.CAFile, CertFile: e.TLS.CertFile, KeyFile: e.TLS.KeyFile, ServerName: e.TLS.ServerName,
+	}
+	for _, text := range e.LocalAddresses {
+		if a, err := netip.ParseAddr(text); err == nil { // the configuration was checked
+			o.LocalAddresses = append(o.LocalAddresses, a)
+		}
 	}
 	o.Loop = b.Endpoint.Streaming // one read for a whole answer gains nothing
 	o.Warn = warn

@@ -33,6 +33,7 @@ type Client struct {
 	delays      delayLog
 	empty       emptinessLog
 	closePolicy closePolicy
+	dials       atomic.Uint64 // local addresses taken in turn
 	loopOnce    sync.Once
 	loop        *readLoop // started with the first connection; nil = none
 

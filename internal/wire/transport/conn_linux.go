@@ -140,5 +140,8 @@ func (o *Options) control(_, _ string, raw syscall.RawConn) error {
 		set(unix.SOL_SOCKET, unix.SO_RCVBUF, o.ReceiveBuffer)
 		set(unix.SOL_SOCKET, unix.SO_SNDBUF, o.SendBuffer)
 		set(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(o.UserTimeout.Milliseconds()))
+		if len(o.LocalAddresses) > 0 { // the port is chosen when the server is known, so each server gets the whole range
+			set(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
+		}
 	})
 }

@@ -115,11 +115,30 @@ func (c *Client) dialTCP(ctx context.Context, a netip.Addr, port int) (*net.TCPC
 		},
 		Control: c.opt.control,
 	}
+	if len(c.opt.LocalAddresses) > 0 {
+		from, err := c.localAddress(a)
+		if err != nil {
+			return nil, err
+		}
+		d.LocalAddr = net.TCPAddrFromAddrPort(netip.AddrPortFrom(from, 0))
+	}
 	n, err := d.DialContext(ctx, network, netip.AddrPortFrom(a, uint16(port)).String())
 	if err != nil {
 		return nil, err
 	}
 	return n.(*net.TCPConn), nil
+}
+
+// localAddress returns the next local address of the same IP version as the server's address.
+func (c *Client) localAddress(server netip.Addr) (netip.Addr, error) {
+	list := c.opt.LocalAddresses
+	for range list {
+		one := list[(c.dials.Add(1)-1)%uint64(len(list))]
+		if one.Is4() == server.Is4() {
+			return one, nil
+		}
+	}
+	return netip.Addr{}, fmt.Errorf("no local address has the IP version of %v", server)
 }
 
 // handshake sets up TLS on a connection. Stamps still come from the TCP reads below it.

@@ -11,7 +11,10 @@
 // Bytes are stamped with the kernel's receive timestamp where there is one (Linux), otherwise with the instant at which the read returned.
 package transport
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Reuse is the strategy that chooses the connection of a request (--connection-reuse-strategy).
 type Reuse string
@@ -37,6 +40,8 @@ type Options struct {
 	DNSCache  bool
 	DNSTTL    time.Duration
 	IPVersion string // "4", "6" or "auto"; has no effect on IP literals
+
+	LocalAddresses []netip.Addr // addresses that TCP connections leave from, in turn; nil = the system chooses
 
 	ReceiveBuffer, SendBuffer int           // bytes, 0 = the system's default
 	KeepIdle, KeepInterval    time.Duration // TCP keep-alive probes
