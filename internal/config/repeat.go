@@ -59,7 +59,7 @@ var multiRunRows = group("Multi-Run", []setting.Row{
 	{Flags: []string{"--search-max-iterations"}, Kind: setting.Int, Bounds: ">= 2, <= 200", Help: "maximum number of cells of the search"},
 	{Flags: []string{"--search-initial-points"}, Kind: setting.Int, Bounds: ">= 1", Help: "number of cells before the model guides the search"},
 	{Flags: []string{"--search-random-seed"}, Kind: setting.Int, Bounds: ">= 0", Help: "seed of the search"},
-	{Flags: []string{"--search-planner"}, Kind: setting.Enum, Choices: []string{"bayesian", "monotonic_sla", "smooth_isotonic", "optuna"}, Help: "method that chooses the next cell"},
+	{Flags: []string{"--search-planner"}, Kind: setting.Enum, Choices: Planners, Help: "method that chooses the next cell"},
 	{Flags: []string{"--optuna-sampler"}, Kind: setting.Enum, Choices: []string{"gp", "tpe", "botorch"}, NoEffect: "the search has its own sampler: a Gaussian process with expected improvement", Help: "sampler of the search"},
 	{Flags: []string{"--optuna-acquisition"}, Kind: setting.Enum, Choices: []string{"logei", "qlogei", "qnei", "qlognei", "qehvi", "qnehvi", "qlognehvi"}, NoEffect: "the search has its own sampler: a Gaussian process with expected improvement", Help: "acquisition function of the search"},
 	{Flags: []string{"--optuna-terminator"}, Kind: setting.Enum, Choices: []string{"regret", "emmr", "none"}, NoEffect: "the search has its own sampler: a Gaussian process with expected improvement", Help: "rule for an early end of the search"},

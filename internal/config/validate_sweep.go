@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/plugin"
 )
 
 // repetition checks the number of repetitions and the sweep.
@@ -108,9 +110,14 @@ func (v *violations) filter(at string, f *SLAFilter) {
 	v.oneOf(at+".stat", f.Stat, append([]string{""}, statistics...)...)
 }
 
+// Planners are the built-in planners of searches.
+var Planners = []string{"bayesian", "monotonic_sla", "smooth_isotonic", "optuna"}
+
 func (v *violations) search(s *Sweep) {
 	v.addIf(s.MaxIterations < 2 || s.MaxIterations > 200, "sweep.max_iterations", "must be >= 2 and <= 200, not %d", s.MaxIterations)
-	v.oneOf("sweep.planner", s.Planner, "bayesian", "optuna", "monotonic_sla", "smooth_isotonic", "")
+	if _, external := plugin.Installed().Find("search_planner", s.Planner); !external {
+		v.oneOf("sweep.planner", s.Planner, append(slices.Clone(Planners), "")...)
+	}
 	v.addIf(len(s.SearchSpace) == 0, "sweep.search_space", "is empty")
 	for i := range s.SearchSpace {
 		d := &s.SearchSpace[i]

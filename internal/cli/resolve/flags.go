@@ -30,6 +30,8 @@ func registered(rows []setting.Row) []setting.Row {
 			f.Choices, f.More = accuracy.Names(), Plugins(accuracy.Category, accuracy.Names())
 		case "--accuracy-grader":
 			f.Choices, f.More = grade.Names(), Plugins(grade.Category, grade.Names())
+		case "--search-planner":
+			f.More = Plugins("search_planner", f.Choices)
 		case "--url":
 			f.Split = splitURLs
 		}

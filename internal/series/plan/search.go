@@ -84,7 +84,12 @@ func (i *session) searching() (int, error) {
 		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
 	}
 	defer release()
-	plan, sweepID, reason := newPlanner(i.run), id(), ""
+	plan, stop, err := openPlanner(i.ctx, i.run, func(line string) { fmt.Fprintln(i.Err, terminal.Line(line)) })
+	if err != nil {
+		return 1, fmt.Errorf("%s: %w", i.run.As("sweep.planner"), err)
+	}
+	defer stop()
+	sweepID, reason := id(), ""
 	for n := 0; n < i.run.Sweep.MaxIterations && reason == "" && i.ctx.Err() == nil; n++ {
 		var x []float64
 		if x, reason = plan.next(q.evidence()); reason != "" {
@@ -100,14 +105,18 @@ func (i *session) searching() (int, error) {
 			return q.end(reason)
 		}
 	}
+	external, _ := plan.(*externalPlanner)
 	switch {
 	case i.ctx.Err() != nil:
 		reason = interrupted
-	case reason == "":
+	case external != nil && external.err != nil:
+		_, err := q.end(reason)
+		return 1, errors.Join(external.err, err)
+	case reason == "" && external == nil:
 		_, reason = plan.next(q.evidence())
-		if reason == "" {
-			reason = "the iterations are used up"
-		}
+	}
+	if reason == "" {
+		reason = "the iterations are used up"
 	}
 	return q.end(reason)
 }
