@@ -1,6 +1,11 @@
 package config
 
-import "aiperf/internal/base/setting"
+import (
+	"slices"
+
+	"aiperf/internal/base/plugin"
+	"aiperf/internal/base/setting"
+)
 
 // PhaseKind distinguishes measured phases from warm-up.
 type PhaseKind string
@@ -29,9 +34,23 @@ var phaseTypes = []string{
 	string(PhaseConcurrency), string(PhasePoisson), string(PhaseGamma), string(PhaseConstant), string(PhaseUserCentric), string(PhaseFixedSchedule),
 }
 
+// patterns returns the names of plug-ins that draw intervals.
+func patterns() []string { return plugin.Installed().Names("arrival_pattern", phaseTypes) }
+
 // HasRate reports whether requests of the type arrive at a request rate.
 func (t PhaseType) HasRate() bool {
-	return t == PhasePoisson || t == PhaseGamma || t == PhaseConstant
+	return t == PhasePoisson || t == PhaseGamma || t == PhaseConstant || t.External()
+}
+
+// External reports whether a plug-in draws the intervals between requests of the type.
+func (t PhaseType) External() bool {
+	_, ok, _ := t.Plugin()
+	return ok
+}
+
+// Plugin returns the plug-in that draws the intervals. ok = false: the type is built in or unknown.
+func (t PhaseType) Plugin() (e plugin.Entry, ok bool, err error) {
+	return plugin.Installed().Choose("arrival_pattern", string(t), slices.Contains(phaseTypes, string(t)))
 }
 
 // Phase is one part of the load. The stop conditions Requests, Sessions and Duration are independent: the first one that is met ends sending.
@@ -122,7 +141,7 @@ var loadGeneratorRows = group("Load Generator", []setting.Row{
 	{Flags: []string{"--concurrency"}, Key: "phases.profiling.concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "1 without a rate, schedule or users; else unlimited", Sweep: true, Help: "number of concurrent sessions; with --request-rate, the maximum"},
 	{Flags: []string{"--prefill-concurrency"}, Key: "phases.profiling.prefill_concurrency", Pace: true, Common: true, Kind: setting.Int, Bounds: ">= 1", Sweep: true, Help: "maximum number of requests still waiting for their first token; needs --streaming"},
 	{Flags: []string{"--request-rate"}, Key: "phases.profiling.rate", Manual: true, Pace: true, Common: true, Kind: setting.Float, Bounds: "> 0", Sweep: true, Help: "requests per second, sent without waiting for answers (open loop)"},
-	{Flags: []string{"--arrival-pattern", "--request-rate-mode"}, Key: "phases.profiling.type", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"constant", "poisson", "gamma", "concurrency_burst"}, Default: "poisson", Help: "distribution of the gaps between requests"},
+	{Flags: []string{"--arrival-pattern", "--request-rate-mode"}, Key: "phases.profiling.type", Manual: true, Common: true, Kind: setting.Enum, Choices: []string{"constant", "poisson", "gamma", "concurrency_burst"}, More: patterns, Default: "poisson", Help: "distribution of the gaps between requests"},
 	{Flags: []string{"--arrival-smoothness", "--vllm-burstiness"}, Key: "phases.profiling.smoothness", Manual: true, Kind: setting.Float, Bounds: "> 0", Default: "1", Help: "shape of gamma gaps: 1 is poisson, larger is smoother"},
 	{Flags: []string{"--request-count", "--num-requests"}, Key: "phases.profiling.requests", Common: true, Kind: setting.Int, Bounds: ">= 1", Default: "max(10, 2 x concurrency); the rows of a schedule", Sweep: true, Help: "stop after this many requests"},
 	{Flags: []string{"--concurrency-ramp-duration"}, Key: "phases.profiling.concurrency_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "raise the concurrency to its value in this many s"},
@@ -151,7 +170,7 @@ var warmupRows = group("Warmup", []setting.Row{
 	{Flags: []string{"--warmup-concurrency"}, Key: "phases.warmup.concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "concurrency of the warm-up"},
 	{Flags: []string{"--warmup-prefill-concurrency"}, Key: "phases.warmup.prefill_concurrency", Kind: setting.Int, Bounds: ">= 1", Default: "as in the run", Help: "prefill concurrency of the warm-up"},
 	{Flags: []string{"--warmup-request-rate"}, Key: "phases.warmup.rate", Manual: true, Kind: setting.Float, Bounds: "> 0", Default: "as in the run", Help: "request rate of the warm-up"},
-	{Flags: []string{"--warmup-arrival-pattern"}, Key: "phases.warmup.type", Manual: true, Kind: setting.Enum, Choices: []string{"constant", "poisson", "gamma", "concurrency_burst"}, Default: "as in the run", Help: "arrival pattern of the warm-up"},
+	{Flags: []string{"--warmup-arrival-pattern"}, Key: "phases.warmup.type", Manual: true, Kind: setting.Enum, Choices: []string{"constant", "poisson", "gamma", "concurrency_burst"}, More: patterns, Default: "as in the run", Help: "arrival pattern of the warm-up"},
 	{Flags: []string{"--warmup-grace-period"}, Key: "phases.warmup.grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "unlimited", Inf: true, Help: "wait this long for answers after --warmup-duration, in s"},
 	{Flags: []string{"--warmup-concurrency-ramp-duration"}, Key: "phases.warmup.concurrency_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "concurrency ramp of the warm-up, in s"},
 	{Flags: []string{"--warmup-prefill-concurrency-ramp-duration"}, Key: "phases.warmup.prefill_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "prefill ramp of the warm-up, in s"},

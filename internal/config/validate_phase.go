@@ -32,7 +32,11 @@ func (v *violations) phases(b *Benchmark) {
 		v.addIf(names[strings.ToLower(p.Name)], path, "is listed twice")
 		names[strings.ToLower(p.Name)] = true
 		v.oneOf(path+".kind", string(p.Kind), "warmup", "profiling")
-		v.oneOf(path+".type", string(p.Type), phaseTypes...)
+		if _, ok, err := p.Type.Plugin(); err != nil {
+			v.addIf(true, path+".type", "%v", err)
+		} else if !ok {
+			v.oneOf(path+".type", string(p.Type), phaseTypes...)
+		}
 		v.addIf(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)
 		v.addIf(p.Seamless && i == 0, path+".seamless", "is for phases that follow another")
 		v.limits(path, p, b.Endpoint.Streaming)

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"aiperf/internal/base/clock"
@@ -113,6 +114,9 @@ func (o *runResources) stages(ctx context.Context) []stage {
 			return nil
 		}},
 		{"load", func() (err error) {
+			if err = o.openIntervals(ctx); err != nil {
+				return err
+			}
 			o.load, err = o.newLoad(o.say.view.Busy())
 			o.streams.load.Store(o.load)
 			if o.adaptive != nil {
@@ -208,6 +212,29 @@ func (o *runResources) newLoad(busy int) (*load.Generator, error) {
 		Source: inputs.NewSource(o.plan.data), Executor: o.executor, Root: o.plan.root, Waiter: waiter(o.cfg), Busy: busy,
 		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.PhaseStart(p) }, After: o.after},
 	})
+}
+
+// openIntervals starts the plug-ins that draw the intervals of phases. The log has their seeds, with which the same intervals can be drawn again.
+func (o *runResources) openIntervals(ctx context.Context) error {
+	phases := o.cfg.PhasesSent()
+	for i := range o.plan.scenario.Phases {
+		p := &o.plan.scenario.Phases[i]
+		if p.Pattern != load.External {
+			continue
+		}
+		e, _, err := phases[i].Type.Plugin()
+		if err != nil {
+			return err
+		}
+		seed := load.SeedOf(o.plan.root, p.Name)
+		p.Intervals, err = load.OpenIntervals(ctx, &e, p.Rate, seed, func(line string) { o.say.Log.Info(line) })
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.cfg.As("phases."+p.Name+".type"), err)
+		}
+		o.say.Log.Info("arrival pattern", "phase", p.Name, "plug-in", e.ID(), "rate", p.Rate, "seed", seed)
+		o.untilEnd.OnStop(p.Intervals.Close)
+	}
+	return nil
 }
 
 // before runs what must be done before a phase; an error ends the run.

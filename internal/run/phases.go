@@ -88,6 +88,9 @@ var modes = map[config.PhaseType]struct {
 
 func phaseOf(c *config.Phase, as func(key string) string) (load.Phase, error) {
 	m, ok := modes[c.Type]
+	if c.Type.External() {
+		m.mode, m.pattern, ok = load.Rate, load.External, true
+	}
 	if !ok {
 		return load.Phase{}, fmt.Errorf("phase %s: type %q is not known", c.Name, c.Type)
 	}

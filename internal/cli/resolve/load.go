@@ -244,6 +244,9 @@ func (r *resolver) arrival(pattern string) config.PhaseType {
 			return config.PhaseGamma
 		}
 	}
+	if external := config.PhaseType(pattern); external.External() {
+		return external
+	}
 	return config.PhasePoisson
 }
 

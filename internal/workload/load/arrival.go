@@ -11,6 +11,8 @@ const (
 // newIntervals returns the intervals of an arrival distribution at the unit rate, in order (6.2): all have mean 1.
 func newIntervals(p *Phase, root *rng.Root) func() float64 {
 	switch p.Pattern {
+	case External:
+		return p.Intervals.next
 	case Poisson:
 		s := root.Stream(poissonStream)
 		return func() float64 { return s.Exponential(1) }

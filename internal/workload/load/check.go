@@ -31,7 +31,7 @@ func (p *Phase) ofMode() []rule {
 			fmt.Sprintf("mode %q: allowed are burst, request_rate, fixed_schedule, user_centric, agentic_replay", p.Mode)},
 		{p.Mode == ClosedLoop && p.Concurrency < 1 && p.Prefill < 1, fmt.Sprintf("concurrency %d: burst needs at least 1, or a prefill limit", p.Concurrency)},
 		{p.Mode == Rate && len(p.Series) == 0 && !(p.Rate > 0), fmt.Sprintf("rate %v: must be above 0", p.Rate)},
-		{p.Mode == Rate && p.Pattern != Constant && p.Pattern != Poisson && p.Pattern != Gamma, fmt.Sprintf("pattern %q: allowed are constant, poisson, gamma", p.Pattern)},
+		{p.Mode == Rate && p.Pattern != Constant && p.Pattern != Poisson && p.Pattern != Gamma && (p.Pattern != External || p.Intervals == nil), fmt.Sprintf("pattern %q: allowed are constant, poisson, gamma", p.Pattern)},
 		{p.Mode == AgenticReplay && p.Concurrency < 1, fmt.Sprintf("concurrency %d: a replay needs at least 1", p.Concurrency)},
 		{p.Mode == AgenticReplay && !(0 <= p.Replay.From && p.Replay.From <= p.Replay.To && p.Replay.To <= 1), fmt.Sprintf("entry between %v and %v of a recording: allowed are 0 to 1", p.Replay.From, p.Replay.To)},
 		{p.Mode == UserCentric && !(p.Rate > 0), fmt.Sprintf("user-centric rate %v: must be above 0", p.Rate)},

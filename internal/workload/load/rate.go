@@ -89,6 +89,10 @@ func (d *rateDriver) due(_, next *ticket, now int64) int64 { return now + thinkT
 
 func (d *rateDriver) advance(now int64) int64 {
 	p := d.p
+	if s := p.Intervals; s != nil && s.failed != nil && p.sending {
+		p.refuse(s.failed)
+		return never
+	}
 	for p.sending {
 		if d.tickWaits {
 			if d.tickWaits = !d.spend(now); d.tickWaits {

@@ -33,6 +33,7 @@ type Phase struct {
 	// Settings of the rate mode.
 	Pattern    Pattern
 	Rate       float64     // requests per second, counting all turns; also the user-centric rate
+	Intervals  *Intervals  // of the pattern External
 	Smoothness float64     // shape of the gamma distribution; 0 = 1
 	Series     []RatePoint // piecewise-linear rate instead of Rate; starts at the end of the rate ramp
 	RateRamp   Ramp
