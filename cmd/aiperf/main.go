@@ -6,6 +6,7 @@ import (
 	"os"
 
 	_ "aiperf/internal/base/openfiles" // first of all
+	plugins "aiperf/internal/base/plugin/program"
 	"aiperf/internal/cli"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/comparison"
@@ -14,7 +15,9 @@ import (
 
 func main() {
 	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch, Capacity: findCapacity, Turns: takeTurns}
-	os.Exit(cli.Main(context.Background(), p, os.Args[1:]))
+	status := cli.Main(context.Background(), p, os.Args[1:])
+	plugins.KillAll() // an interrupted command does not wait for what it abandoned
+	os.Exit(status)
 }
 
 func profile(ctx context.Context, run *config.Run, s cli.Streams) int {

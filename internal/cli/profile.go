@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/report/runfiles"
@@ -100,6 +101,9 @@ func (p *Program) profileWatched(ctx context.Context, words []string, makeRun fu
 	}
 	if dry {
 		status := p.print(run)
+		if programs := programsOf(run); programs != "" && status == 0 && logsInfo(run) {
+			fmt.Fprintf(p.Err, "dry run: %s\n", terminal.Line(programs))
+		}
 		if forecast != "" && status == 0 && logsInfo(run) {
 			fmt.Fprintf(p.Err, "dry run: %s\n", forecast)
 		}

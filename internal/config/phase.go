@@ -34,6 +34,9 @@ var phaseTypes = []string{
 	string(PhaseConcurrency), string(PhasePoisson), string(PhaseGamma), string(PhaseConstant), string(PhaseUserCentric), string(PhaseFixedSchedule),
 }
 
+// PhaseTypes returns the built-in types.
+func PhaseTypes() []string { return phaseTypes }
+
 // patterns returns the names of plug-ins that draw intervals.
 func patterns() []string { return plugin.Installed().Names("arrival_pattern", phaseTypes) }
 

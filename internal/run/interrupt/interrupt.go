@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"aiperf/internal/base/plugin/program"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/artifact"
 )
@@ -61,6 +62,7 @@ func Watch(parent context.Context, w io.Writer) (context.Context, *Signals) {
 // leave exits between two writes, so that result files end with a whole line.
 func leave(status int) {
 	terminal.Restore()
+	program.KillAll()
 	artifact.AwaitWrites(writeLimit)
 	os.Exit(status)
 }

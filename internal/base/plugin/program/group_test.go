@@ -142,3 +142,18 @@ func TestDeathOfParent(t *testing.T) {
 		t.Error("the program is alive")
 	}
 }
+
+// TestKillAll: a process that ends without waiting takes its programs along.
+func TestKillAll(t *testing.T) {
+	p := start(t, settings(t, "outlive"))
+	KillAll()
+	<-p.ended
+	wantError(t, p.Fault(), "the program ended unexpectedly (signal: killed)")
+	_ = p.Close() // the fault is known
+	alive.Range(func(key, _ any) bool {
+		if key == any(p.proc) {
+			t.Error("the program is still registered")
+		}
+		return true
+	})
+}

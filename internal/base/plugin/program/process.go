@@ -19,6 +19,17 @@ type process struct {
 	gone bool // the number of the group may belong to somebody else
 }
 
+// alive holds the processes that have not ended, for KillAll.
+var alive sync.Map // of *process
+
+// KillAll kills every program with its process group, at once. Call it before this process ends without waiting for what it started.
+func KillAll() {
+	alive.Range(func(key, _ any) bool {
+		key.(*process).signal(true, false)
+		return true
+	})
+}
+
 // startProcess starts the program of s. The pipes are files, so that waiting for the process does not wait for descendants that hold them.
 func startProcess(s *Settings) (*process, error) {
 	p := &process{exited: make(chan struct{})}
@@ -58,6 +69,10 @@ func (p *process) live(started chan<- error) {
 	defer runtime.UnlockOSThread()
 	sealDescriptors()
 	err := p.cmd.Start()
+	if err == nil {
+		alive.Store(p, nil)
+		defer alive.Delete(p)
+	}
 	started <- err
 	if err != nil {
 		return
