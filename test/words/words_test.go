@@ -103,6 +103,7 @@ func TestCheck(t *testing.T) {
 			"cmd/a/main.go": "package main\n\nvar a = \"the first text here\"\n\nvar b = \"the second text here\"\n",
 			"internal/b.go": "package b\n",
 			"test/c.go":     "package c\n",
+			"contrib/d.go":  "package d\n",
 			"vale":          strings.NewReplacer("SEVERITY", c.severity, "STATUS", c.status).Replace(fakeVale),
 		})
 		vale := filepath.Join(root, "vale")
