@@ -321,7 +321,11 @@ func change(l leaf) {
 		case []float64:
 			v.Set(reflect.ValueOf([]float64{22.05}))
 		case []string:
-			v.Set(reflect.Append(v, reflect.ValueOf("http://two:2")))
+			text := "http://two:2"
+			if l.key == "endpoint.local_addresses" {
+				text = "127.0.0.2"
+			}
+			v.Set(reflect.Append(v, reflect.ValueOf(text)))
 		default: // JSON text of an extra input
 			v.Set(reflect.ValueOf(json.RawMessage("2")))
 		}
