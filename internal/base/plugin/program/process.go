@@ -71,7 +71,6 @@ func (p *process) live(started chan<- error) {
 	err := p.cmd.Start()
 	if err == nil {
 		alive.Store(p, nil)
-		defer alive.Delete(p)
 	}
 	started <- err
 	if err != nil {
@@ -85,6 +84,7 @@ func (p *process) live(started chan<- error) {
 	if numbered {
 		_ = p.cmd.Wait()
 	}
+	alive.Delete(p)
 	close(p.exited)
 	p.endReading()
 }
