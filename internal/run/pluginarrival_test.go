@@ -83,7 +83,7 @@ func TestArrivalPlugin(t *testing.T) {
 		"ends":  `plug-in arrival_pattern:ends: intervals: the program ended unexpectedly (exit status 1); its last line on standard error: "no more gaps"`,
 		"stops": "plug-in arrival_pattern:stops: intervals: all intervals are 0", "poison": `"poison" is not one of`,
 	} {
-		if _, err := gapsOf(t, pattern, 200_000, 50_000); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := gapsOf(t, pattern, 50_000, 50_000); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,6 +63,9 @@ func TestProbe(t *testing.T) {
 				t.Fatal(err, told.String())
 			}
 			p := run.Probe
+			if p != nil { // the simulated server sends all events at once; on a busy machine that can take long enough to be a finding
+				p.Findings = slices.DeleteFunc(p.Findings, func(f string) bool { return strings.HasPrefix(f, "The stream arrives in bursts") })
+			}
 			if p == nil || c.facts != nil && !c.facts(p) {
 				t.Fatalf("%+v\n%s", p, told.String())
 			}

@@ -143,7 +143,7 @@ func (s *Intervals) next() float64 {
 			}
 			s.block, s.used = block, 0
 		default:
-			s.failed = &program.Error{Plugin: s.plugin, Method: "intervals", Err: fmt.Errorf("the intervals are used up, because the program needs more than %v for a block of %d", blockTime, len(s.block))}
+			s.failed = &program.Error{Plugin: s.plugin, Method: "intervals", Err: s.lateness()}
 		}
 	}
 	if s.failed != nil {
@@ -151,6 +151,12 @@ func (s *Intervals) next() float64 {
 	}
 	s.used++
 	return s.block[s.used-1]
+}
+
+// lateness is the error of a program whose next block is not there when it is due.
+func (s *Intervals) lateness() error {
+	covered := time.Duration(float64(len(s.block)) / s.rate * float64(time.Second)).Round(time.Millisecond)
+	return fmt.Errorf("the intervals are used up, because the program needs more time for a block of %d intervals than these take (%v on average)", len(s.block), covered)
 }
 
 // Close ends the program.
