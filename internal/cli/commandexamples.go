@@ -15,6 +15,7 @@ var commandExamples = map[string]string{
 
 	"chat":          "chat --url mock:// --model m --quick Hello\nchat --url http://localhost:8000 --api-key env:MY_KEY",
 	"find-capacity": "find-capacity --url mock:// --model m --streaming --objective \"ttft:p99<200ms\"",
+	"doctor":        "doctor\ndoctor --sample 30 --strict\ndoctor --json",
 	"mock-server":   "mock-server --port 8000 --ttft 50ms",
 	"watch":         "watch artifacts/my-run",
 

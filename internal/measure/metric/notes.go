@@ -18,12 +18,16 @@ const (
 	uncertainShare  = 0.01 // share of the requests
 	behindRate      = 0.9  // rate of answers divided by the rate of requests
 	behindLatency   = 1.5  // latency of the last third divided by that of the first
-	busyMachine     = 90   // percent
-	stolenShare     = 1    // percent
-	waitedShare     = 25   // percent
-	fullMemory      = 95   // percent
-	usedPorts       = 80   // percent
 	strongTrend     = 0.7  // correlation coefficient
+)
+
+// The limits, in percent, beyond which the use of the client's machine becomes a note. A check of the machine before a run uses them too.
+const (
+	BusyMachine = 90 // CPU time in use
+	StolenShare = 1  // CPU time that a hypervisor took
+	WaitedShare = 25 // time in which some program waited for a CPU
+	FullMemory  = 95 // memory in use
+	UsedPorts   = 80 // local ports in use
 )
 
 // gapsDoubtful reports whether gaps between messages may be wrong in more than a few requests.
@@ -112,11 +116,11 @@ func (e *ClientStats) loadNotes(note addNote) {
 
 // machineNotes adds notes about the client's machine.
 func (e *ClientStats) machineNotes(note addNote) {
-	note(e.MachineCPU > busyMachine, "The CPUs of this machine were %.0f %% busy (mean of %s).", e.MachineCPU, terminal.Plural(e.MachineSamples, "reading"))
-	note(e.Steal > stolenShare, "A hypervisor took %.1f %% of this machine's CPU time (at most %.1f %%).", e.Steal, e.StealMax)
-	note(e.Pressure > waitedShare, "For %.0f %% of the time some program on this machine waited for a CPU; a server on it was slowed down as well.", e.Pressure)
-	note(e.MemoryMax > fullMemory, "The memory of this machine was %.0f %% full.", e.MemoryMax)
-	note(e.PortsMax > usedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
+	note(e.MachineCPU > BusyMachine, "The CPUs of this machine were %.0f %% busy (mean of %s).", e.MachineCPU, terminal.Plural(e.MachineSamples, "reading"))
+	note(e.Steal > StolenShare, "A hypervisor took %.1f %% of this machine's CPU time (at most %.1f %%).", e.Steal, e.StealMax)
+	note(e.Pressure > WaitedShare, "For %.0f %% of the time some program on this machine waited for a CPU; a server on it was slowed down as well.", e.Pressure)
+	note(e.MemoryMax > FullMemory, "The memory of this machine was %.0f %% full.", e.MemoryMax)
+	note(e.PortsMax > UsedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
 }
 
 // timeNotes adds notes about changes during the run.

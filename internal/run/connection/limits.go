@@ -40,6 +40,20 @@ func MachineLimits() Limits {
 	return b
 }
 
+// Files returns how many files this process may open; 0 = unknown or unlimited.
+func (b Limits) Files() int { return b.files }
+
+// Connections returns how many connections this process can have at once with its files; 0 = unknown or unlimited.
+func (b Limits) Connections() int {
+	if b.files == 0 {
+		return 0
+	}
+	return max(0, b.files-b.spare)
+}
+
+// Ports returns the number of local ports for one server address; 0 = unknown.
+func (b Limits) Ports() int { return b.ports }
+
 // connectionDemand is the number of connections that a phase uses at once.
 type connectionDemand struct {
 	most    int  // 0 = unknown: an open loop without a limit

@@ -11,8 +11,8 @@ import (
 // isFull reports whether a disk, or a user's quota of it, is full.
 func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) }
 
-// freeBytes returns the space available to the user on the disk of a directory; false if it is unknown.
-func freeBytes(dir string) (int64, bool) {
+// FreeBytes returns the space available to the user on the disk of a directory; false if it is unknown.
+func FreeBytes(dir string) (int64, bool) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return 0, false

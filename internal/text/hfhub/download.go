@@ -57,7 +57,7 @@ func (f *fetcher) markVerified(path string) error {
 
 // checkSpace returns an error if the disk has no space for the rest of a file of known size.
 func (f *fetcher) checkSpace(dir, name string, size int64, tmp *partial) error {
-	free := freeBytes
+	free := FreeBytes
 	if f.Free != nil {
 		free = f.Free
 	}
