@@ -25,7 +25,7 @@ const (
 	testTimeout = 5 * time.Second
 )
 
-// loopback streams events from a server of its own and counts which clock stamped them.
+// loopback streams events from a local server and counts which clock stamped them.
 func loopback(ctx context.Context) (s Stamps) {
 	ctx, cancel := context.WithTimeout(ctx, testTimeout)
 	defer cancel()
@@ -76,7 +76,7 @@ func streamOnce(ctx context.Context, client *transport.Client, target *transport
 	return s
 }
 
-// streamEvents answers with events one after the other, so that each arrives in a segment of its own.
+// streamEvents answers with events one after the other, so that each arrives in a separate segment.
 func streamEvents(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	tick := time.NewTicker(eventPause)

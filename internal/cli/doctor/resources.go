@@ -74,7 +74,7 @@ func (f *Facts) disk() Check {
 	switch {
 	case !f.DirWrites:
 		c.Level, c.Found = Problem, terminal.Line(f.Dir)+" is not writable."
-		c.Change = "cd to a directory of your own, or use --artifact-dir DIR."
+		c.Change = "cd to a directory that you may write to, or use --artifact-dir DIR."
 	case f.DirFree >= 0 && f.DirFree < noSpace:
 		c.Level, c.Change = Problem, "Free some space, or use --artifact-dir DIR on another disk."
 	case f.DirFree >= 0 && f.DirFree < littleSpace:
@@ -105,7 +105,7 @@ func (f *Facts) cache() Check {
 		c.Change = "Copy a tokenizer folder here and use --tokenizer DIR, or unset " + f.Offline + "."
 	case f.CacheModels >= 0 && !f.CacheWrites:
 		c.Level, c.Found = Note, strings.TrimSuffix(c.Found, ".")+"; it is not writable."
-		c.Change = "Set HF_HOME to a directory of your own."
+		c.Change = "Set HF_HOME to a directory that you may write to."
 	case f.CacheFree >= 0 && f.CacheFree < noSpace:
 		c.Level, c.Change = Note, "Set HF_HOME to a directory on another disk."
 	}
