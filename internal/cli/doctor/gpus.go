@@ -2,10 +2,12 @@ package doctor
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
-	"aiperf/internal/measure/metric"
 	"aiperf/internal/telemetry"
 	"aiperf/internal/telemetry/gpu"
 )
@@ -17,8 +19,11 @@ type GPUTool struct {
 	Err  error // why it reports no GPU
 }
 
-// gpuPatience is how long the tool of a driver may take for its first answer.
-const gpuPatience = 8 * time.Second
+// gpuPatience is how long the tool of a driver may take for its answers; gpuInterval is the time between two of them.
+const (
+	gpuPatience = 8 * time.Second
+	gpuInterval = 200 * time.Millisecond
+)
 
 // gpuTools opens the collectors of local GPUs whose programs are installed. find returns the path of a program.
 func gpuTools(ctx context.Context, find func(name string) (string, error)) (list []GPUTool) {
@@ -35,23 +40,42 @@ func gpuTools(ctx context.Context, find func(name string) (string, error)) (list
 	return list
 }
 
-// readTool counts the GPUs that a collector finds.
+// readTool counts the GPUs that a collector finds: until one of them is reported again, because a tool may report one after the other.
 func readTool(ctx context.Context, name string, open func(context.Context, gpu.Options) (*gpu.Collector, error)) GPUTool {
 	ctx, cancel := context.WithTimeout(ctx, gpuPatience)
 	defer cancel()
-	begun := time.Now().UnixNano()
+	var (
+		mu   sync.Mutex
+		seen = map[string]bool{}
+	)
+	again, whole := context.WithCancel(ctx)
+	defer whole()
 	collector, err := open(ctx, gpu.Options{
-		Cadence: telemetry.Cadence{Interval: time.Second, Timeout: gpuPatience}, Reachable: gpuPatience,
-		Line: func([]byte) {}, Warn: func(string) {}, Log: slog.New(slog.DiscardHandler),
+		Cadence: telemetry.Cadence{Interval: gpuInterval, Timeout: gpuPatience}, Reachable: gpuPatience,
+		Warn: func(string) {}, Log: slog.New(slog.DiscardHandler),
+		Line: func(line []byte) {
+			var device struct {
+				Index int    `json:"gpu_index"`
+				UUID  string `json:"gpu_uuid"`
+			}
+			if json.Unmarshal(line, &device) != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			if key := fmt.Sprint(device); seen[key] {
+				whole()
+			} else {
+				seen[key] = true
+			}
+		},
 	})
 	if err != nil {
 		return GPUTool{Name: name, Err: err}
 	}
-	collector.Once(ctx, gpuPatience)
+	<-again.Done()
 	collector.Stop()
-	tool := GPUTool{Name: name}
-	for _, endpoint := range collector.Within(metric.Window{From: begun, To: time.Now().UnixNano()}).Endpoints {
-		tool.GPUs += len(endpoint.GPUs)
-	}
-	return tool
+	mu.Lock()
+	defer mu.Unlock()
+	return GPUTool{Name: name, GPUs: len(seen)}
 }
