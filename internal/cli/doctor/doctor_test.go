@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestUnknowns: a fact that the system does not report is no fault, and no number is made up for it.
+// TestUnknowns: unknown facts stay ok, and no number is made up for them.
 func TestUnknowns(t *testing.T) {
 	f := good()
 	f.Synchronised, f.Files, f.Ports, f.DirFree, f.CacheModels, f.CacheFree, f.Use.MemoryMax = nil, 0, 0, -1, -1, -1, 0
