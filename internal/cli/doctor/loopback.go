@@ -38,7 +38,9 @@ func loopback(ctx context.Context) (s Stamps) {
 	go func() { served <- server.Serve(listener) }()
 	defer func() {
 		s.Err = errors.Join(s.Err, server.Close())
-		<-served
+		if err := <-served; !errors.Is(err, http.ErrServerClosed) {
+			s.Err = errors.Join(s.Err, err)
+		}
 	}()
 	options := transport.DefaultOptions()
 	options.Timeout = testTimeout
