@@ -9,6 +9,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/run/exporters"
 	"aiperf/internal/telemetry/gpu"
+	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/workload/accuracy"
 	"aiperf/internal/workload/accuracy/grade"
 	"aiperf/internal/workload/dataset/custom"
@@ -51,7 +52,11 @@ func namedTypes(run *config.Run) []namedType {
 	for _, f := range custom.Formats {
 		formats = append(formats, f.Name)
 	}
-	list := []namedType{{custom.Category, run.Dataset().Format, formats}, {gpu.Category, run.GPUTelemetry.Collector, nil}}
+	var types []string
+	for _, e := range endpoint.All() {
+		types = append(types, e.Name)
+	}
+	list := []namedType{{endpoint.Category, run.Endpoint.Type, types}, {custom.Category, run.Dataset().Format, formats}, {gpu.Category, run.GPUTelemetry.Collector, nil}}
 	if a := run.Accuracy; a != nil {
 		grader := a.Grader
 		if b := accuracy.Find(a.Benchmark); b != nil && grader == "" {

@@ -23,6 +23,7 @@ import (
 	"aiperf/internal/run/watch"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/telemetry/timeline"
+	"aiperf/internal/wire/endpoint"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
@@ -83,6 +84,13 @@ func (o *runResources) stages(ctx context.Context) []stage {
 		{"connections", func() error { return o.connect(connection.UserAgent(o.opts.Version), o.say.Warn) }},
 		{"artifacts", func() error { return o.claimDir(ctx) }},
 		{"data", func() error { return o.holdData(o.say.Warn) }},
+		{"endpoint", func() error {
+			stop, err := endpoint.Start(context.WithoutCancel(ctx), o.plan.codec, func(line string) { o.say.Log.Info(line) })
+			if err == nil {
+				o.untilEnd.OnStop(func() error { _ = stop(); return nil }) // a fault was the error of every request that met it
+			}
+			return err
+		}},
 		{"executor", func() error {
 			o.makeExecutor()
 			if err := o.preflight.AwaitModels(ctx); err != nil {

@@ -21,7 +21,7 @@ func registered(rows []setting.Row) []setting.Row {
 	for i := range rows {
 		switch f := &rows[i]; f.Name() {
 		case "--endpoint-type":
-			f.Choices, f.Shown = endpointTypes(), builtEndpoints()
+			f.Choices, f.Shown, f.More = endpointTypes(), builtEndpoints(), Plugins(endpoint.Category, endpointTypes())
 		case "--custom-dataset-type":
 			f.Choices, f.Shown, f.More = fileTypes(), shownFileTypes(), Plugins(custom.Category, fileTypes())
 		case "--public-dataset":

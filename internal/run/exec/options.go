@@ -35,7 +35,7 @@ func New(o Options) *Executor {
 	cfg := o.Config
 	reuse := transport.Reuse(cfg.Endpoint.ConnectionReuse)
 	e := &Executor{
-		data: o.Data, codec: o.Codec, framing: o.Endpoint.Framing, carrier: o.Client, addresses: o.Addresses,
+		data: o.Data, codec: o.Codec, framing: o.Endpoint.StreamFraming(o.Streaming), carrier: o.Client, addresses: o.Addresses,
 		model:    cfg.Models.Items[0].Asked(),
 		headers:  connection.Headers(cfg, o.Agent),
 		dialLate: reuse == transport.Never,

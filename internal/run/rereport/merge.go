@@ -94,10 +94,15 @@ func (o *MergeOptions) pool(ctx context.Context, r *Result, parts []part, e *end
 	if err != nil {
 		return err
 	}
-	codec, err := e.Codec(endpoint.Settings{Streaming: choice.Streaming})
+	codec, err := e.Codec(endpoint.Settings{Streaming: choice.Streaming, ReadOnly: true})
 	if err != nil {
 		return err
 	}
+	end, err := endpoint.Start(ctx, codec, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = end() }() // a fault was the error of every request that met it
 	reducers := make([]*metric.Reducer, len(parts))
 	for k := range parts {
 		reducers[k] = set.NewReducer()

@@ -127,6 +127,11 @@ func (o *Options) assemble(ctx context.Context, cfg *config.Benchmark, src *sour
 	if err != nil {
 		return nil, err
 	}
+	end, err := endpoint.Start(ctx, codec, func(line string) { o.info("%s", line) })
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = end() }() // a fault was the error of every request that met it
 	grades, stop := o.grades(ctx, cfg)
 	defer stop()
 	a, err := results.New(results.Options{

@@ -139,6 +139,15 @@ func (e *Endpoint) reservedIn(t *conversation.Turn) (list []string) {
 	return list
 }
 
+// StreamFraming returns the framing of answers that stream in a run. A framing that shares its media type with whole answers applies only if streams are
+// requested.
+func (e *Endpoint) StreamFraming(streaming bool) framing.Format {
+	if !streaming && e.Framing != nil && slices.Contains(e.Framing.Media(), "application/json") {
+		return nil
+	}
+	return e.Framing
+}
+
 // URLPath returns the default path of a request.
 func (e *Endpoint) URLPath(streaming bool) string {
 	if streaming && e.StreamPath != "" {
@@ -147,7 +156,7 @@ func (e *Endpoint) URLPath(streaming bool) string {
 	return e.Path
 }
 
-// All lists every endpoint type in the order of the documentation.
+// All lists every built-in endpoint type in the order of the documentation.
 func All() []*Endpoint {
 	list := make([]*Endpoint, len(catalogue))
 	for i := range catalogue {
@@ -156,7 +165,8 @@ func All() []*Endpoint {
 	return list
 }
 
-// Lookup finds a type by name; case and "-" or "_" do not matter. notice is a sentence for the user if the name is an old one for another type.
+// Lookup finds a type by name, built in or of a plug-in; case and "-" or "_" do not matter. notice is a sentence for the user if the name is an old one
+// for another type.
 func Lookup(name string) (e *Endpoint, notice string, err error) {
 	key := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), "-", "_")
 	if a, ok := aliases[key]; ok {
@@ -166,15 +176,14 @@ func Lookup(name string) (e *Endpoint, notice string, err error) {
 		notice = fmt.Sprintf("endpoint type %q is the old name of %q", name, a.name)
 		key = a.name
 	}
-	for i := range catalogue {
-		if catalogue[i].Name == key {
-			return &catalogue[i], notice, nil
-		}
+	at := slices.IndexFunc(catalogue, func(e Endpoint) bool { return e.Name == key })
+	if e, err = pluginType(key, at >= 0); e != nil || err != nil {
+		return e, notice, err
 	}
-	names := make([]string, len(catalogue))
-	for i := range catalogue {
-		names[i] = catalogue[i].Name
+	if at >= 0 {
+		return &catalogue[at], notice, nil
 	}
+	names := Names()
 	sort.Strings(names)
 	return nil, "", fmt.Errorf("unknown endpoint type %q; allowed are %s (for your own request body, use template)", name, strings.Join(names, ", "))
 }

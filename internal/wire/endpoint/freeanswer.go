@@ -57,22 +57,7 @@ func consume(s *Settings, key string) (value string, err error) {
 }
 
 // selected evaluates an expression on a document; nil = no such value.
-func selected(field *jmespath.JMESPath, doc []byte) (value any) {
-	defer func() {
-		if recover() != nil { // the library panics for some expressions on some documents: such an answer has no such value
-			value = nil
-		}
-	}()
-	var tree any
-	if json.Unmarshal(doc, &tree) != nil {
-		return nil
-	}
-	found, err := field.Search(tree)
-	if err != nil {
-		return nil
-	}
-	return found
-}
+func selected(field *jmespath.JMESPath, doc []byte) any { return searched(field, treeOf(doc)) }
 
 // setContent converts a selected value to content: a text, a list of numbers or of lists of numbers (vectors), or a list of objects (scores).
 func (c *chunk) setContent(value any) {

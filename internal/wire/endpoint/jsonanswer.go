@@ -118,6 +118,10 @@ func (d *jsonAnswer) noContent() *record.Error {
 
 // read reads one message.
 func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
+	if d.verbatim {
+		d.readVerbatim(m, index)
+		return nil
+	}
 	if m.Body {
 		doc := bytes.TrimSpace(m.Raw)
 		if len(doc) == 0 {
@@ -132,8 +136,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 			d.chunk.reset()
 			d.chunk.delta.set, d.chunk.delta.content = true, jsontext.Text{Raw: m.Raw, Set: true}
 		}
-		d.keep(m.At, index)
-		return nil
+		return d.accept(m.At, index)
 	}
 	if m.Fields != nil {
 		return d.readEvent(m, index)
@@ -152,11 +155,44 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		if f := streamFailure(d.format, &d.event); f != nil {
 			return f
 		}
-		d.keep(m.At, index)
+		return d.accept(m.At, index)
 	default:
-		d.keep(m.At, index)
+		return d.accept(m.At, index)
 	}
 	return nil
+}
+
+// accept adds the current document to the result, unless it reports a failure.
+func (d *jsonAnswer) accept(at int64, index int) *record.Error {
+	if d.fails != nil {
+		if f := d.fails(d); f != nil {
+			return f
+		}
+	}
+	d.keep(at, index)
+	return nil
+}
+
+// readVerbatim takes a message as text. Those of an export hold it as a JSON string.
+func (d *jsonAnswer) readVerbatim(m *record.Message, index int) {
+	text := jsontext.Text{Raw: m.Raw, Set: true}
+	if m.Fields != nil {
+		framing.Take(d.format, &d.event, m)
+		s := jsontext.Scanner{Doc: d.event.Data()}
+		text = s.Text()
+	}
+	d.chunk.reset()
+	d.chunk.delta.reset()
+	d.chunk.delta.set, d.chunk.delta.content = true, text
+	d.keep(m.At, index)
+}
+
+// addBinary adds a message whose bytes are not kept.
+func (d *jsonAnswer) addBinary(at int64, index int, kind record.Kind) {
+	d.messages++
+	d.chunk.reset()
+	d.chunk.kind, d.chunk.items = kind, 1
+	d.keep(at, index)
 }
 
 // readEvent reads a message with several lines, or one from an export.
@@ -172,8 +208,7 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 		return nil
 	}
 	if d.document(data) {
-		d.keep(m.At, index)
-		return nil
+		return d.accept(m.At, index)
 	}
 	d.lines = d.event.DataLines(d.lines[:0])
 	if len(d.lines) < 2 || !d.eachLine() {
@@ -181,9 +216,12 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 		return nil
 	}
 	for _, line := range d.lines {
-		if string(line) != "[DONE]" {
-			d.document(line)
-			d.keep(m.At, index)
+		if string(line) == "[DONE]" {
+			continue
+		}
+		d.document(line)
+		if f := d.accept(m.At, index); f != nil {
+			return f
 		}
 	}
 	return nil

@@ -24,9 +24,11 @@ type jsonType struct {
 	after  func(d *jsonAnswer)                                       // interprets the document after it was read; nil = nothing to do
 	// lastEnds means that the last message ends the answer, with or without content.
 	lastEnds    bool
-	plain       bool                            // a body that is not a JSON object is plain text
-	decodePlain func(d *jsonAnswer, doc []byte) // decodes a document, body or event, that is not JSON; nil = it is skipped
-	newMemory   func() memoryBuilder            // makes the Memory of an answer; nil = answers have no Memory
+	plain       bool                              // a body that is not a JSON object is plain text
+	decodePlain func(d *jsonAnswer, doc []byte)   // decodes a document, body or event, that is not JSON; nil = it is skipped
+	newMemory   func() memoryBuilder              // makes the Memory of an answer; nil = answers have no Memory
+	fails       func(d *jsonAnswer) *record.Error // failure that the document reports, beyond what every type recognises; nil = none
+	verbatim    bool                              // every message is text, even if it is JSON
 }
 
 // open makes the codec of a run. It refuses extras that are not valid JSON.
@@ -86,14 +88,7 @@ func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error)
 	if err := c.encode(b, turn, h); err != nil {
 		return Request{}, err
 	}
-	if c.extrasIn == "" {
-		b.overlay(&c.extras)
-	} else if i := b.find(c.extrasIn); i >= 0 && len(c.extras.members) > 0 {
-		var inner object
-		inner.merge(&jsontext.Scanner{Doc: b.value(i)})
-		inner.overlay(&c.extras)
-		b.setObject(c.extrasIn, &inner)
-	}
+	c.addExtras(&b.object)
 	if turn.ExtraBody != nil {
 		s := jsontext.Scanner{Doc: turn.ExtraBody}
 		b.merge(&s)
@@ -106,6 +101,18 @@ func (c *jsonCodec) Encode(turn *conversation.Turn, h *History) (Request, error)
 	}
 	req.Body = b.ranges()
 	return req, nil
+}
+
+// addExtras adds the extra inputs to a body, or to its member that receives them.
+func (c *jsonCodec) addExtras(b *object) {
+	if c.extrasIn == "" {
+		b.overlay(&c.extras)
+	} else if i := b.find(c.extrasIn); i >= 0 && len(c.extras.members) > 0 {
+		var inner object
+		inner.merge(&jsontext.Scanner{Doc: b.value(i)})
+		inner.overlay(&c.extras)
+		b.setObject(c.extrasIn, &inner)
+	}
 }
 
 // askForUsage adds the request for usage to a body that streams, unless the author set it.

@@ -18,8 +18,9 @@ import (
 type templateCodec struct {
 	*jsonCodec
 	page     *jinja.Template
-	sentOnce bool // the template may use values that differ for each request
-	list     bool // the template produces a list of payloads, as in GenAI-Perf, instead of one payload
+	what     string // name of the template in errors
+	sentOnce bool   // the template may use values that differ for each request
+	list     bool   // the template produces a list of payloads, as in GenAI-Perf, instead of one payload
 }
 
 // maxTemplate is the maximum size of a template, in bytes.
@@ -66,7 +67,7 @@ func openTemplate(s Settings) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &templateCodec{inner.(*jsonCodec), page, strings.Contains(source, "request_info"), list}, nil
+	return &templateCodec{inner.(*jsonCodec), page, "payload_template", strings.Contains(source, "request_info"), list}, nil
 }
 
 // payloadList is the extra that announces a template with a list of payloads.
@@ -111,12 +112,17 @@ func (c *templateCodec) Encode(t *conversation.Turn, h *History) (Request, error
 	if err != nil {
 		return Request{}, err
 	}
+	out, err := c.render(t, vars)
+	return Request{Body: out, SentOnce: c.sentOnce}, err
+}
+
+// render returns the body that the template makes of its variables.
+func (c *templateCodec) render(t *conversation.Turn, vars map[string]jinja.Value) (record.Body, error) {
 	said, err := c.page.Render(vars)
 	if err != nil {
-		return Request{}, invalid(t, "payload_template: %v", err)
+		return record.Body{}, invalid(t, "%s: %v", c.what, err)
 	}
-	out, err := c.finish(t, said)
-	return Request{Body: out, SentOnce: c.sentOnce}, err
+	return c.finish(t, said)
 }
 
 // finish parses the template's output as JSON and sets the extras and the turn's own members.
@@ -128,28 +134,28 @@ func (c *templateCodec) finish(t *conversation.Turn, said string) (record.Body, 
 		if strings.Contains(said, "&#34;") || strings.Contains(said, "&#39;") || strings.Contains(said, "&amp;") || !strings.Contains(said, `"`) {
 			hint = "; quotes are escaped as HTML, so write values as {{ value|tojson }}"
 		}
-		return record.Body{}, invalid(t, "the output of payload_template is not JSON: %.120q%s", said, hint)
+		return record.Body{}, invalid(t, "the output of %s is not JSON: %.120q%s", c.what, said, hint)
 	}
 	if c.list {
 		only, n := onlyElement(value)
 		switch {
 		case n < 0:
-			return record.Body{}, invalid(t, "the output of payload_template must be a list because of %[2]s:true, but it is %.80[1]q", value, payloadList)
+			return record.Body{}, invalid(t, "the output of %[3]s must be a list because of %[2]s:true, but it is %.80[1]q", value, payloadList, c.what)
 		case n != 1:
-			return record.Body{}, invalid(t, "payload_template returns %d payloads with %s, but a request holds one; put one text in each row", n, payloadList)
+			return record.Body{}, invalid(t, "%s returns %d payloads with %s, but a request holds one; put one text in each row", c.what, n, payloadList)
 		}
 		value = only
 	}
 	s = jsontext.Scanner{Doc: value}
 	if s.Kind() != '{' {
 		if len(c.extras.members) > 0 || t.ExtraBody != nil {
-			return record.Body{}, invalid(t, "the output of payload_template must be an object, so that extra inputs can be added to it; it is %.80q", value)
+			return record.Body{}, invalid(t, "the output of %s must be an object, so that extra inputs can be added to it; it is %.80q", c.what, value)
 		}
 		return record.Plain(value), nil
 	}
 	var b object
 	b.merge(&s)
-	b.overlay(&c.extras)
+	c.addExtras(&b)
 	if t.ExtraBody != nil {
 		extra := jsontext.Scanner{Doc: t.ExtraBody}
 		b.merge(&extra)
