@@ -41,6 +41,9 @@ var commandExamples = map[string]string{
 	"synthesize":       "synthesize agentic-code --num-sessions 200 --output traces\nsynthesize trace trace.jsonl twice.jsonl --speedup-ratio 2",
 	"synthesize trace": "synthesize trace trace.jsonl twice.jsonl --speedup-ratio 2 --prefix-len-multiplier 1.5",
 	"synthesize-trace": "synthesize-trace trace.jsonl twice.jsonl --speedup-ratio 2 --prefix-len-multiplier 1.5",
+	"plugins":          "plugins --all\nplugins endpoint\nplugins endpoint chat\nplugins --validate",
+	"plugins new":      "plugins new grader my_grader --language go\nplugins new endpoint my_api",
+	"plugins lock":     "plugins lock\nplugins lock ci/plugins.lock",
 	"version":          "version",
 
 	"analyze":              "analyze --model m --url localhost:8000 --sweep-type concurrency --sweep-range 1:64",

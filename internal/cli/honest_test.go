@@ -62,8 +62,8 @@ var trials = map[string][2]string{
 	"--otel-url": {"http://h:1", ""}, "--stream": {"timing", "--otel-url http://h:1"}, "--otel-resource-attributes": {"a=b", "--otel-url http://h:1"}, "--gen-ai-provider": {"p", "--otel-url http://h:1"},
 	"--mlflow-tracking-uri": {"http://h:1", ""}, "--mlflow-experiment": {"x", tracked}, "--mlflow-run-name": {"x", tracked}, "--mlflow-tag": {"a:b", tracked}, "--mlflow-parent-run-id": {"x", tracked},
 	"--mlflow-artifact-glob": {"*.json", tracked}, "--wandb-project": {"p", ""}, "--wandb-entity": {"e", "--wandb-project p"}, "--wandb-run-name": {"x", "--wandb-project p"}, "--wandb-tag": {"x", "--wandb-project p"},
-	"--metrics-listen": {"9999", ""},
-	"--ui":             {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""}, "--verbose-report": {},
+	"--metrics-listen": {"9999", ""}, "--plugins-locked": {"plugins.lock", ""},
+	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""}, "--verbose-report": {},
 	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
 	"--probe": {}, "--require-stream-completion": {"", "--streaming"},
@@ -144,8 +144,9 @@ func TestEveryFlagDoesSomething(t *testing.T) {
 	t.Chdir(dir)
 	for name, text := range map[string]string{
 		"b.parquet": string(columns), "w.jsonl": `{"requests":[],"block_size":64}`,
-		"i.jsonl": `{"images":["http://h/a.png"],"image_uuids":["u"]}`,
-		"t.jsonl": `{"timestamp":1,"input_length":9,"hash_ids":[1]}`, "s.json": `[{"time_s":0,"qps":1}]`, "p.txt": "words",
+		"plugins.lock": `{"version":1,"packages":[]}`,
+		"i.jsonl":      `{"images":["http://h/a.png"],"image_uuids":["u"]}`,
+		"t.jsonl":      `{"timestamp":1,"input_length":9,"hash_ids":[1]}`, "s.json": `[{"time_s":0,"qps":1}]`, "p.txt": "words",
 		"c.yaml": "benchmark:\n  model: q\n  endpoint: {url: h}\n  tokenizer: {name: builtin}\n  dataset: {type: synthetic}\n  phases: {type: concurrency, requests: 1}\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {

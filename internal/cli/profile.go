@@ -82,7 +82,7 @@ func (p *Program) profileWatched(ctx context.Context, words []string, makeRun fu
 	p.Secrets.Add(redact.ArgSecrets(words, config.FlagSecret)...)
 	if !within(ctx, func() {
 		var set *setting.CommandLine
-		run, set, found = makeRun(ctx)
+		run, set, found = locked(makeRun(ctx))
 		genaiPlots = set.True("--generate-plots", false) && !set.True("--auto-plot", false)
 		if dry = set.True("--dry-run", false); dry && len(found.Problems) == 0 {
 			p.tokenizerFinding(ctx, run, set, &found)

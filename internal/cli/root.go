@@ -125,7 +125,7 @@ func (p *Program) root() *cobra.Command {
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
-	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand(), p.doctorCommand())
+	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand(), p.doctorCommand(), p.pluginsCommand())
 	p.completionCommands(root)
 	for _, c := range root.Commands() {
 		c.GroupID = groupOf(c.Name())
@@ -155,7 +155,7 @@ var commandGroups = []struct{ title, commands string }{
 	{"Compare", "compare merge speed-bench-report"},
 	{"Reports", "report plot validate"},
 	{"Data", "dataset tokenizer analyze-trace anonymize-trace synthesize-trace synthesize"},
-	{"Configure", "config completion version doctor help"},
+	{"Configure", "config plugins completion version doctor help"},
 	{"Old names", "genai-perf analyze create-template process-export-files"},
 	{groupLater, ""},
 }

@@ -112,6 +112,7 @@ type Runtime struct {
 	APIToken         string         `yaml:"api_token,omitempty"`      // secret; empty = a random one
 	MetricsListen    string         `yaml:"metrics_listen,omitempty"` // host:port of the Prometheus page; empty = none
 	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 30 s, or 5 s with the dashboard
+	PluginsLock      string         `yaml:"plugins_lock,omitempty"`   // lock file that the installed plug-ins must agree with; empty = none
 }
 
 // UI is the live view of a run.
@@ -221,6 +222,7 @@ var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of the API"},
 	{Secret: redact.Secret, Flags: []string{"--api-token"}, Key: "runtime.api_token", Kind: setting.Text, Absent: true, Help: "access token of the API; random by default, part of the printed URL"},
 	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "live metrics for Prometheus at http://HOST:PORT/metrics; PORT alone listens on localhost only"},
+	{Flags: []string{"--plugins-locked"}, Key: "runtime.plugins_lock", Kind: setting.Path, Help: "refuse plug-ins that differ from this lock file (aiperf plugins lock writes it)"},
 	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30; 5 with the dashboard", Help: "longest pause between two progress lines, in s; 0 = none"},
 })
 

@@ -36,6 +36,7 @@ var elsewhere = map[string]string{
 	"phases.warmup.exclude_from_results": "follows the kind, Validate refuses another",
 	"endpoint.probe":                     "TestProbe",
 	"runtime.api_token":                  "TestAPIToken",
+	"runtime.plugins_lock":               "plugins.txt of cmd/aiperf",
 	"environment.api_server.token":       "TestAPIToken",
 	"endpoint.transport":                 "one choice", "endpoint.url_strategy": "one choice",
 	"datasets.main.type": "the bases differ in it", "datasets.main.prompts.block_size": "told to have no effect: generated prompts have no hash ids",

@@ -37,6 +37,20 @@ func Table(w io.Writer, colour bool, title string, head []string, rows [][]strin
 	return t.render(w, style{colour})
 }
 
+// List writes a titled grid of texts. A cell may have several lines; colour: with emphasis.
+func List(w io.Writer, colour bool, title string, head []string, rows [][]string) error {
+	t := table{title: title, head: head, rows: rows, leftAligned: make([]bool, len(head))}
+	for i := range t.leftAligned {
+		t.leftAligned[i] = true
+	}
+	return t.render(w, style{colour})
+}
+
+// Panel writes a framed text with a title; colour: with emphasis.
+func Panel(w io.Writer, colour bool, title string, lines []string) error {
+	return panel(w, style{colour}, title, lines)
+}
+
 // render writes the table.
 func (t *table) render(w io.Writer, s style) error {
 	width := t.widths()

@@ -54,18 +54,18 @@ func (a *polledAnswer) Add(m *record.Message, index int) (content bool, failure 
 func (a *polledAnswer) state(doc []byte) *record.Error {
 	tree := treeOf(doc)
 	if tree == nil {
-		return jobFailure("a state of the job is not JSON: "+quote(doc))
+		return jobFailure("a state of the job is not JSON: " + quote(doc))
 	}
 	if f := a.failing(tree); f != nil {
 		return f
 	}
 	if a.rules.failed.holds(tree) {
-		return jobFailure("the job has failed: "+quote(doc))
+		return jobFailure("the job has failed: " + quote(doc))
 	}
 	if a.ended = a.rules.until.holds(tree); a.ended {
 		a.result, _ = a.rules.download.textIn(tree)
 		if a.rules.download != nil && a.result == "" {
-			return jobFailure("the last state of the job has no address of the result: "+quote(doc))
+			return jobFailure("the last state of the job has no address of the result: " + quote(doc))
 		}
 		return nil
 	}
@@ -73,7 +73,7 @@ func (a *polledAnswer) state(doc []byte) *record.Error {
 		a.address = address
 	}
 	if a.address == "" {
-		return jobFailure("the state of the job has no address to poll: "+quote(doc))
+		return jobFailure("the state of the job has no address to poll: " + quote(doc))
 	}
 	return nil
 }
