@@ -112,6 +112,9 @@ func (e *example) completed() (args []string) {
 	case "mock-server":
 		args = append(args, "--port", "0")
 	case "doctor":
+		if i := slices.Index(args, "--sample"); i >= 0 {
+			args = slices.Delete(args, i, i+2)
+		}
 		args = append(args, "--sample", "0.1")
 	case "report", "plot", "tokenizer", "compare": // a page that only names the command
 		if !slices.ContainsFunc(e.words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) {
