@@ -99,7 +99,7 @@ func TestRawRoundTrip(t *testing.T) {
 
 func TestRecordsLine(t *testing.T) {
 	rec, row, _ := sample(t)
-	line := string((&Records{trace: true}).Encode(nil, rec, nil, row))
+	line := string((&Records{RecordOptions: RecordOptions{Trace: true}}).Encode(nil, rec, nil, row))
 	for _, part := range []string{
 		`{"metadata":{"session_num":3,"x_request_id":"id"`, `"request_latency":{"value":60.0,"unit":"ms"}`, `"inter_chunk_latency":{"value":[10.0],"unit":"ms"}`,
 		`"output_sequence_length":{"value":2,"unit":"tokens"}`, `"scheduled_ns":1800000000090000000,"credit_issued_ns":1800000000095000000`, `"trace_data":{"trace_type":"aiohttp"`,
@@ -114,7 +114,7 @@ func TestRecordsLine(t *testing.T) {
 		t.Error(line)
 	}
 	rec.Messages = nil // no answer, nothing to be uncertain of
-	line = string((&Records{trace: true}).Encode(nil, rec, nil, row))
+	line = string((&Records{RecordOptions: RecordOptions{Trace: true}}).Encode(nil, rec, nil, row))
 	if strings.Contains(line, "clock") || strings.Contains(line, "uncertain") || !strings.Contains(line, `"read_count":3`) {
 		t.Errorf("without messages: %s", line)
 	}
@@ -207,7 +207,7 @@ func TestUnwritable(t *testing.T) {
 	if err := WriteReport(l, run, ""); err == nil || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "\n") || len(run.Files) != 0 {
 		t.Errorf("error %v, files %v", err, run.Files)
 	}
-	if _, err := CreateRecords(l.Records(), false); err == nil || !strings.Contains(err.Error(), "artifact directory") {
+	if _, err := CreateRecords(l.Records(), RecordOptions{}); err == nil || !strings.Contains(err.Error(), "artifact directory") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -25,6 +25,7 @@ func appendMetadata(b []byte, r *record.Record) []byte {
 	o.TextIfAny("x_correlation_id", r.CorrelationID)
 	o.TextIfAny("conversation_id", r.ConversationID)
 	o.Int("turn_index", int64(r.TurnIndex))
+	o.IntIfPositive("url_index", int64(r.URLIndex))
 	o.IntIfPositive("scheduled_ns", wall(r.Intended))
 	o.IntIfPositive("credit_issued_ns", wall(r.Issued))
 	o.IntIfPositive("request_start_ns", wall(r.Start))

@@ -20,8 +20,8 @@ func TestPrivateFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw, err1 := CreateRaw(l.Raw(), RawOptions{})
-	records, err2 := CreateRecords(l.Records(), false)
-	traced, err3 := CreateRecords(l.Records()+"2", true)
+	records, err2 := CreateRecords(l.Records(), RecordOptions{})
+	traced, err3 := CreateRecords(l.Records()+"2", RecordOptions{Trace: true})
 	inputs, err4 := CreateInputs(l.Inputs(), nil)
 	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {

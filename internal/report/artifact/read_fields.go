@@ -30,6 +30,7 @@ func readMeta(md *fastjson.Value) record.Meta {
 		ParentID:       text(md.Get("parent_correlation_id")),
 		ConversationID: text(md.Get("conversation_id")),
 		TurnIndex:      md.GetInt("turn_index"),
+		URLIndex:       max(0, md.GetInt("url_index")),
 		WorkerID:       text(md.Get("worker_id")),
 		ProcessorID:    text(md.Get("record_processor_id")),
 		Warmup:         text(md.Get("benchmark_phase")) == warmupPhase,

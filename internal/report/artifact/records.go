@@ -11,17 +11,23 @@ import (
 // Records writes the records JSONL: one line per request with its metadata and metrics.
 type Records struct {
 	*stream
-	trace bool
+	RecordOptions
 }
 
-// CreateRecords creates the file. trace adds the socket instants and headers of every request; then only the owner can read the file.
-func CreateRecords(path string, trace bool) (*Records, error) {
-	s, err := create(path, trace)
-	return &Records{s, trace}, err
+// RecordOptions says what the lines contain besides metadata and metrics.
+type RecordOptions struct {
+	Trace  bool // socket instants and headers of every request; then only the owner can read the file
+	Models bool // the requested model, for runs of several models
+}
+
+// CreateRecords creates the file.
+func CreateRecords(path string, o RecordOptions) (*Records, error) {
+	s, err := create(path, o.Trace)
+	return &Records{s, o}, err
 }
 
 // Encode appends the line of a request.
-func (w *Records) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metric.Row) []byte {
+func (w *Records) Encode(dst []byte, rec *record.Record, reply *record.Reply, row *metric.Row) []byte {
 	mark := len(dst)
 	o := jsontext.Open(dst)
 	o.Key("metadata")
@@ -29,7 +35,13 @@ func (w *Records) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *m
 	o.Key("metrics")
 	var some bool
 	o.B, some = appendMetrics(o.B, row)
-	if w.trace && rec.Trace != nil && !rec.Trace.Spans {
+	if w.Models {
+		o.TextIfAny("model", rec.Model)
+	}
+	if reply != nil {
+		o.TextIfAny("finish_reason", reply.FinishReason)
+	}
+	if w.Trace && rec.Trace != nil && !rec.Trace.Spans {
 		o.Key("trace_data")
 		o.B = appendTrace(o.B, rec)
 	}

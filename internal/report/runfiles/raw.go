@@ -10,6 +10,7 @@ import (
 
 // Turn is what one request of a conversation sent.
 type Turn struct {
+	ID           string // x_request_id
 	Session      string // x_correlation_id
 	Parent       string // of an agent that another one started; "" = none
 	Conversation string // conversation_id
@@ -30,6 +31,7 @@ func (r *Run) Turns(visit func(Turn)) error {
 		md := v.Get("metadata")
 		text := func(key string) string { return string(md.GetStringBytes(key)) }
 		t := Turn{
+			ID:      text("x_request_id"),
 			Session: text("x_correlation_id"), Parent: text("parent_correlation_id"), Conversation: text("conversation_id"), Index: md.GetInt("turn_index"),
 			Start: md.GetInt64("request_start_ns"), Depth: md.GetInt("agent_depth"),
 		}

@@ -25,9 +25,14 @@ type Requests struct {
 	Turn       []int
 	Failure    []string // the error, "" = none
 	Code       []int
+	URL        []int    // position of the server's URL in the settings
+	Remote     []string // address of the server, "" = unknown
+	Model      []string // "" = the only one of the run
+	Finish     []string // why the answer ended, "" = unknown
 
 	columns map[string][]float64
-	gaps    [][]float64 // inter_chunk_latency, ms
+	gaps    [][]float64       // inter_chunk_latency, ms
+	texts   map[string]string // each different text of Remote, Model and Finish once
 }
 
 // Len is the number of records.
@@ -60,7 +65,7 @@ const gapTag = "inter_chunk_latency"
 var GapColumns = []string{gapTag + "_avg", gapTag + "_p50", gapTag + "_p95", gapTag + "_std", gapTag + "_min", gapTag + "_max", gapTag + "_range"}
 
 func (r *Run) readRequests() (*Requests, error) {
-	q := &Requests{columns: map[string][]float64{}}
+	q := &Requests{columns: map[string][]float64{}, texts: map[string]string{}}
 	err := r.lines(recordsFile, func(v *fastjson.Value) error {
 		q.add(v)
 		return nil
@@ -85,6 +90,8 @@ func (q *Requests) add(v *fastjson.Value) {
 	q.Phase = append(q.Phase, cmp.Or(text("phase_name"), text("benchmark_phase")))
 	q.Warmup, q.Cancelled = append(q.Warmup, text("benchmark_phase") == "warmup"), append(q.Cancelled, md.GetBool("was_cancelled"))
 	q.Session, q.ID, q.Turn = append(q.Session, text("x_correlation_id")), append(q.ID, text("x_request_id")), append(q.Turn, md.GetInt("turn_index"))
+	q.URL, q.Remote = append(q.URL, max(0, md.GetInt("url_index"))), append(q.Remote, q.text(v.GetStringBytes("trace_data", "remote_ip")))
+	q.Model, q.Finish = append(q.Model, q.text(v.GetStringBytes("model"))), append(q.Finish, q.text(v.GetStringBytes("finish_reason")))
 	failure, code := "", 0
 	if e := v.Get("error"); e != nil && e.Type() == fastjson.TypeObject {
 		failure, code = string(e.GetStringBytes("type")), e.GetInt("code")
@@ -107,6 +114,16 @@ func (q *Requests) add(v *fastjson.Value) {
 			}
 		}
 	})
+}
+
+// text returns a text that few requests have on their own.
+func (q *Requests) text(b []byte) string {
+	if s, ok := q.texts[string(b)]; ok {
+		return s
+	}
+	s := string(b)
+	q.texts[s] = s
+	return s
 }
 
 // put sets a value unless it is already set. Earlier records without a value get NaN.

@@ -91,6 +91,9 @@ func exists(dir, name string) bool {
 	return false
 }
 
+// HasRecords reports whether a directory contains records under their usual name. The summary of a run that was killed is missing.
+func HasRecords(dir string) bool { return exists(dir, recordsFile) }
+
 // IsRun reports whether a directory contains a run: records and a summary under their usual names.
 func IsRun(dir string) bool { return exists(dir, recordsFile) && exists(dir, summaryFile) }
 

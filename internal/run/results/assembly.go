@@ -123,7 +123,7 @@ func (a *Assembly) sinks() (list []pipeline.Sink, err error) {
 	}()
 	files := &a.Config.Artifacts
 	if len(files.Records) > 0 {
-		w, err := artifact.CreateRecords(a.Layout.Records(), files.Trace)
+		w, err := artifact.CreateRecords(a.Layout.Records(), artifact.RecordOptions{Trace: files.Trace, Models: len(a.Config.Models.Items) > 1})
 		if err != nil {
 			return list, err
 		}

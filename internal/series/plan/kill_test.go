@@ -142,7 +142,7 @@ func seeded(ctx context.Context, b *config.Benchmark, seed *config.Seed, info me
 	if err := artifact.RemoveCell(layout.Dir); err != nil {
 		return nil, err
 	}
-	lines, err := artifact.CreateRecords(layout.Records(), false)
+	lines, err := artifact.CreateRecords(layout.Records(), artifact.RecordOptions{})
 	if err != nil {
 		return nil, err
 	}
