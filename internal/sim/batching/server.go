@@ -38,6 +38,17 @@ type Options struct {
 	ColdSeconds   float64
 	ErrorFraction float64
 
+	LongShare   float64 // share of the prompts that are LongTimes times as long
+	LongTimes   float64
+	HitShare    float64 // share of the requests whose prompt is in the cache but for a tenth
+	KV          float64 // tokens that the cache holds; beyond them the latest running request is preempted and later computed again; 0 = no limit
+	PauseEvery  float64 // mean time between pauses of the whole server, in s; 0 = none
+	PauseLength float64 // of each pause
+	Burst       float64 // arrivals come Burst times as fast during bursts, and more slowly between them, so that Rate is the mean; 0 = evenly
+	BurstPart   float64 // share of the time that is in bursts
+	BurstEvery  float64 // mean time from burst to burst, in s
+	Sample      float64 // interval of samples of the gauges, in s; 0 = none. With samples the arrival of every token is kept, too.
+
 	Client *Client // client that sends the arrivals; nil = always on time
 }
 
@@ -53,12 +64,23 @@ func Default() Options {
 type Request struct {
 	Start, End, TTFT, ITL, Latency, Tokens float64
 	Failed                                 bool
+
+	Input, Cached float64   // tokens of the prompt, and of these from the cache
+	Arrivals      []float64 // of the tokens, in s; nil unless the gauges are sampled
+	Preempted     int
 }
+
+// Sample holds the gauges of a server at an instant in s. KV is a share; Preemptions counts from the start.
+type Sample struct{ At, Waiting, Running, KV, Preemptions float64 }
 
 // state is the state of an unfinished request.
 type state struct {
 	start, first, latency, extra, left, prefill, tokens float64
 	failed                                              bool
+
+	input, cached float64
+	arrivals      []float64
+	preempted     int
 }
 
 // server is a running simulation.
@@ -71,12 +93,28 @@ type server struct {
 	head    int
 	running []int
 	noise   float64
+
+	preempted   []int // waiting to be computed again
+	preemptions float64
+	pause       float64 // start of the next pause
+	bursting    bool
+	change      float64 // when the burst ends or the next one begins
+	samples     []Sample
 }
 
 // Run simulates until every request is answered, at most for three times Seconds plus a minute. Requests are in the order of their starts; unanswered
 // ones are missing.
 func Run(seed uint64, o Options) []Request {
+	list, _ := Observe(seed, o)
+	return list
+}
+
+// Observe is Run with the samples of the gauges.
+func Observe(seed uint64, o Options) ([]Request, []Sample) {
 	s := &server{o: o, r: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
+	if s.pause = math.Inf(1); o.PauseEvery > 0 {
+		s.pause = s.r.ExpFloat64() * o.PauseEvery
+	}
 	s.next = math.Inf(1)
 	if o.Rate > 0 {
 		s.next = s.r.ExpFloat64() / o.Rate
@@ -95,21 +133,30 @@ func Run(seed uint64, o Options) []Request {
 		}
 		out = append(out, Request{
 			Start: q.start, End: q.start + q.latency/1000, TTFT: q.first, Latency: q.latency, ITL: (q.latency - q.first) / max(1, q.tokens-1), Tokens: q.tokens, Failed: q.failed,
+			Input: q.input, Cached: q.cached, Arrivals: q.arrivals, Preempted: q.preempted,
 		})
 	}
 	sorting.Stable(out, func(a, b Request) int { return cmp.Compare(a.Start, b.Start) })
-	return out
+	return out, s.samples
 }
 
 // arrive adds the requests that have arrived and draws their lengths.
 func (s *server) arrive() {
 	for at := s.o.Client.leaves(s.next); at <= s.t && at < s.o.Seconds; at = s.o.Client.leaves(s.next) {
 		s.all = append(s.all, state{start: at})
-		s.next = s.o.Client.sent(s.next, at) + s.r.ExpFloat64()/s.o.Rate
+		s.next = s.o.Client.sent(s.next, at) + s.r.ExpFloat64()/s.rate(at)
 	}
 	for ; s.made < len(s.all); s.made++ {
 		q := &s.all[s.made]
 		q.prefill = math.Exp(s.o.InputMu + s.o.InputSigma*s.r.NormFloat64())
+		if s.o.LongShare > 0 && s.r.Float64() < s.o.LongShare {
+			q.prefill *= s.o.LongTimes
+		}
+		q.input = q.prefill
+		if s.o.HitShare > 0 && s.r.Float64() < s.o.HitShare {
+			q.cached = math.Floor(0.9 * q.input)
+			q.prefill -= q.cached
+		}
 		q.left = 1 + geometric(s.r, 1/s.o.OutputMean)
 		q.tokens, q.first = q.left, -1
 		if s.r.Float64() < s.o.Outlier {
@@ -130,23 +177,27 @@ func geometric(r *rand.Rand, p float64) float64 {
 // step simulates one step of the server; false = nothing is left to do.
 func (s *server) step() bool {
 	s.arrive()
-	if len(s.running) == 0 && s.head >= len(s.all) {
+	if len(s.running) == 0 && s.head >= len(s.all) && len(s.preempted) == 0 {
 		if at := s.o.Client.leaves(s.next); at < s.o.Seconds {
 			s.t = at
 			return true
 		}
 		return false
 	}
-	for len(s.running) < s.o.Slots && s.head < len(s.all) && s.all[s.head].start <= s.t {
-		s.running = append(s.running, s.head)
-		s.head++
-	}
+	s.admit()
 	if len(s.running) == 0 {
 		s.t = s.all[s.head].start
 		return true
 	}
+	before := s.t
 	s.t += s.duration() / 1000
+	if s.t >= s.pause {
+		s.t += s.o.PauseLength / 1000
+		s.pause = s.t + s.r.ExpFloat64()*s.o.PauseEvery
+	}
+	s.sample(before)
 	s.finish()
+	s.preempt()
 	return true
 }
 
@@ -188,6 +239,9 @@ func (s *server) finish() {
 		if q.prefill <= 0 {
 			if q.first < 0 {
 				q.first = (s.t-q.start)*1000 + q.extra
+			}
+			if s.o.Sample > 0 {
+				q.arrivals = append(q.arrivals, s.t+q.extra/1000)
 			}
 			if q.left--; q.left <= 0 {
 				q.latency = (s.t-q.start)*1000 + q.extra
