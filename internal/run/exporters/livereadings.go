@@ -66,10 +66,7 @@ func (w *Collection) LiveGPUs(from int64) (list []liveview.GPU, note []string) {
 			if !ok {
 				value = math.NaN()
 			}
-			one.Rows = append(one.Rows, liveview.GPUMetric{
-				Name: terminal.Line(m.Name), Unit: terminal.Line(m.Unit), Current: value, Avg: m.Values[metric.Avg], Min: m.Values[metric.Min], Max: m.Values[metric.Max],
-				P99: m.Values[metric.P99], P90: m.Values[metric.P90], P50: m.Values[metric.P50], Std: m.Values[metric.Std],
-			})
+			one.Rows = append(one.Rows, liveGPUMetric(m, value))
 		}
 		list = append(list, one)
 	}
@@ -77,4 +74,22 @@ func (w *Collection) LiveGPUs(from int64) (list []liveview.GPU, note []string) {
 		note = []string{"the exporter has not reported a GPU yet"}
 	}
 	return list, note
+}
+
+// liveGPUMetric returns a figure of a GPU with its current value. A counter, such as energy, has no statistics: its current value is the growth since the
+// start.
+func liveGPUMetric(m *metric.GPUMetric, current float64) liveview.GPUMetric {
+	row := liveview.GPUMetric{Name: terminal.Line(m.Name), Unit: terminal.Line(m.Unit), Current: current}
+	statistic := func(s metric.Stat) float64 {
+		if !m.Has(metric.Max) || !m.Has(s) {
+			return math.NaN()
+		}
+		return m.Values[s]
+	}
+	if !m.Has(metric.Max) {
+		row.Current = m.Values[metric.Avg]
+	}
+	row.Avg, row.Min, row.Max, row.Std = statistic(metric.Avg), statistic(metric.Min), statistic(metric.Max), statistic(metric.Std)
+	row.P99, row.P90, row.P50 = statistic(metric.P99), statistic(metric.P90), statistic(metric.P50)
+	return row
 }

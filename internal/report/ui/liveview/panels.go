@@ -309,21 +309,34 @@ func Bytes(n int64) string {
 	return fmt.Sprintf("%.1f TB", v)
 }
 
+// gpuColumn is a column of the table of a GPU. Columns of a lower rank disappear last on a narrow terminal.
+type gpuColumn struct {
+	name string
+	rank int
+	of   func(*GPUMetric) float64
+}
+
+// gpuColumns returns the columns that fit, always in the order of the tables of the report.
+func gpuColumns(room int) (shown []gpuColumn) {
+	for _, c := range []gpuColumn{
+		{"current", 0, func(m *GPUMetric) float64 { return m.Current }}, {"avg", 1, func(m *GPUMetric) float64 { return m.Avg }},
+		{"min", 4, func(m *GPUMetric) float64 { return m.Min }}, {"max", 2, func(m *GPUMetric) float64 { return m.Max }},
+		{"p99", 3, func(m *GPUMetric) float64 { return m.P99 }}, {"p90", 5, func(m *GPUMetric) float64 { return m.P90 }},
+		{"p50", 6, func(m *GPUMetric) float64 { return m.P50 }}, {"std", 7, func(m *GPUMetric) float64 { return m.Std }},
+	} {
+		if c.rank < max(1, room) {
+			shown = append(shown, c)
+		}
+	}
+	return shown
+}
+
 // gpus draws a table for each GPU, and the gauges of servers.
 func gpus(s *State, v View) termdraw.Rows {
 	var rows termdraw.Rows
-	columns := []struct {
-		name string
-		of   func(*GPUMetric) float64
-	}{
-		{"current", func(m *GPUMetric) float64 { return m.Current }}, {"avg", func(m *GPUMetric) float64 { return m.Avg }},
-		{"max", func(m *GPUMetric) float64 { return m.Max }}, {"p99", func(m *GPUMetric) float64 { return m.P99 }},
-		{"min", func(m *GPUMetric) float64 { return m.Min }}, {"p90", func(m *GPUMetric) float64 { return m.P90 }},
-		{"p50", func(m *GPUMetric) float64 { return m.P50 }}, {"std", func(m *GPUMetric) float64 { return m.Std }},
-	}
 	const cell = 10
 	names := 32
-	shown := columns[:min(len(columns), max(1, (v.Width-2-names)/cell))]
+	shown := gpuColumns((v.Width - 2 - names) / cell)
 	for _, g := range s.GPUs {
 		if len(rows) > 0 {
 			rows = append(rows, termdraw.Row{})
