@@ -150,7 +150,8 @@ bench-quick: build ## the CPU time of the client in a short form; fails if a rat
 certainty: build ## what a disturbed client states of its instants, against a server's own log: some 35 situations (10 minutes; CERTAINTY="-quick -situation stop": some of them; root sees packets)
 	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf -run certainty $(CERTAINTY)
 
-acceptance: ## comparisons, the search for capacity and turns on simulated servers, with all their repeats
+acceptance: ## explanations, comparisons, the search for capacity and turns on simulated servers, with all their repeats
+	$(GO) test ./internal/measure/association ./internal/report/explanation -run 'FalseAlarms|Coverage|KnownCauses' -full -v -timeout 30m
 	$(GO) test ./internal/measure/comparison ./internal/series/capacity -run 'Coverage|Alarms|Margin|Turns|Drift|Find|Client|Standing|Starved' -bench 'Compare|Posterior|Load' -benchtime 3x -full -v -timeout 30m
 
 acceptance-wire: ## the same against simulated servers over real sockets: two that differ by 5 %, and a queue with a known capacity (a quiet machine, 15 minutes)

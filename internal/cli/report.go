@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/console"
+	"aiperf/internal/report/explanation"
 	"aiperf/internal/run/rereport"
 	"aiperf/internal/series/gate"
 	"aiperf/internal/series/plan"
@@ -165,6 +166,9 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 		console.Console(p.Out, run, look),
 		console.Footer(p.Out, run, look),
 	)
+	if err == nil && look.AllTables {
+		err = explanation.Block(p.Out, layout.Dir, look.Width)
+	}
 	if err == nil && p.Terminal {
 		err = console.Headline(p.Out, run, layout.Dir, layout.Count(), look)
 	}

@@ -300,3 +300,9 @@ func Holm(p []float64) []float64 {
 	}
 	return out
 }
+
+// BatchError returns the standard error of the mean of a series whose neighbours may depend on each other, from batch means, and the number of batches.
+func BatchError(y []float64) (se float64, k int) {
+	k = batches(y)
+	return stats.SampleStd(batchMeans(y, k)) / math.Sqrt(float64(k)), k
+}

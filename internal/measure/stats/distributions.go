@@ -51,3 +51,6 @@ func NormalCDF(x float64) float64 { return 0.5 * math.Erfc(-x/math.Sqrt2) }
 
 // NormalDensity returns the density of the standard normal distribution at x.
 func NormalDensity(x float64) float64 { return math.Exp(-x*x/2) / math.Sqrt(2*math.Pi) }
+
+// GammaTail returns the probability that a gamma variable of the given shape and scale 1 is above x.
+func GammaTail(shape, x float64) float64 { return mathext.GammaIncRegComp(shape, x) }

@@ -58,6 +58,7 @@ type section struct {
 	Waterfall       bool
 	Tools           bool // show the buttons that zoom the clock
 	Empty           string
+	Items           []string // numbered sentences below the lead
 	Notes           []string
 	Tables          []*table
 	Own             node // other content, at the end of the section

@@ -91,7 +91,7 @@ func (c *content) cardRow() node {
 
 // drawn reports whether a section is empty without the script.
 func (s *section) drawn() bool {
-	return s.Tables == nil && s.Own == "" && (s.Charts != nil || s.Waterfall)
+	return s.Tables == nil && s.Own == "" && s.Items == nil && (s.Charts != nil || s.Waterfall)
 }
 
 // node returns a section with all its contents.
@@ -102,6 +102,7 @@ func (s *section) node() node {
 	}
 	return el("section", about, el("h2", attrs{"id", s.ID + "-h"}, text(s.Title)),
 		htmlgen.If(s.Lead != "", t("p", "lead", s.Lead)), htmlgen.If(s.Empty != "", t("p", "empty", s.Empty)),
+		htmlgen.If(s.Items != nil, el("ol", attrs{"class", "items"}, htmlgen.Each(s.Items, func(_ int, text string) node { return t("li", "", text) }))),
 		htmlgen.If(s.Tools, clockTools), s.figures(), htmlgen.Each(s.Notes, func(_ int, n string) node { return t("p", "note", n) }),
 		htmlgen.If(s.Waterfall, waterfall), htmlgen.Each(s.Tables, func(_ int, one *table) node { return one.node() }), s.Own)
 }

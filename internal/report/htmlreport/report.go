@@ -14,11 +14,15 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/report/chart"
+	"aiperf/internal/report/explanation"
 	"aiperf/internal/report/runfiles"
 )
 
 // Run returns the report of one run. version is the version of the program.
-func Run(run *runfiles.Run, version string) ([]byte, error) {
+func Run(run *runfiles.Run, version string) ([]byte, error) { return Explained(run, nil, version) }
+
+// Explained is Run with an explanation of the slow requests that has been made already; nil = the page makes its own.
+func Explained(run *runfiles.Run, e *explanation.Explanation, version string) ([]byte, error) {
 	sum, err := run.Summary()
 	if err != nil {
 		return nil, err
@@ -43,7 +47,7 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 	if err != nil {
 		b.errors(sum, nil, nil)
 		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "The run has no records of single requests, so there are no curves and no distributions. The figures of the whole run are below."})
-	} else if err := b.requests(run, sum, q); err != nil {
+	} else if err := b.requests(run, sum, q, e); err != nil {
 		return nil, err
 	}
 	b.verdict(sum)
@@ -51,7 +55,7 @@ func Run(run *runfiles.Run, version string) ([]byte, error) {
 }
 
 // requests adds the sections that need the records.
-func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles.Requests) error {
+func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles.Requests, e *explanation.Explanation) error {
 	chosen := sample(q, maxRows)
 	if len(chosen) == 0 {
 		b.Sections = append(b.Sections, section{ID: "time", Title: "Over time", Empty: "No request of the measured phase has finished."})
@@ -101,6 +105,9 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 		water.Lead += fmt.Sprintf(" Shown are %s of %s requests: failures, the slowest, and every k-th of the others. The rows then do not show the concurrency. All figures, lines and distributions cover all requests.", count(len(chosen)), count(b.Total))
 	}
 	b.Sections = append(b.Sections, lanes, shapes, places, water)
+	if err := b.slow(run, e); err != nil {
+		return err
+	}
 	b.findings(sum, q, &c)
 	b.errors(sum, q, &c)
 	return b.schedule(sum, q, chosen, &c)

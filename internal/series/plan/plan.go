@@ -18,6 +18,7 @@ import (
 	"aiperf/internal/measure/pipeline"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/console"
+	"aiperf/internal/report/explanation"
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run"
@@ -169,6 +170,9 @@ func (i *session) show(run *metric.Run, b *config.Benchmark) error {
 	e := console.Console(i.Out, run, o)
 	if e == nil {
 		e = console.Footer(i.Out, run, o)
+	}
+	if e == nil && o.AllTables {
+		e = explanation.Block(i.Out, b.Artifacts.Dir, o.Width)
 	}
 	if e == nil && i.Terminal {
 		if i.Next != nil && run.Profiling.Valid > 0 {
