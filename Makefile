@@ -9,7 +9,7 @@ LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
-RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/capture wire/transport/... workload/load)
+RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
 .PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick fuzz tools page-tools
 

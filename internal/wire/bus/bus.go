@@ -1,0 +1,86 @@
+// Package bus connects the controller of a run with its workers on other machines. It carries bytes, and knows nothing of their meaning:
+//
+//   - orders from the controller to a worker, which arrive once and in order, also over lost connections
+//   - questions from a worker to the controller, each of which is handled once, however often it had to be sent
+//   - pieces of results from a worker to the controller, numbered, acknowledged and kept until then
+//   - beats, by which both sides know since when they cannot reach each other
+//   - clock probes, by which a worker knows the controller's clock within a stated bound
+//
+// The engine is a NATS server inside the controller's process, without storage. Workers connect to it.
+package bus
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// Limits of the bus.
+const (
+	MaxPiece = 512 << 10 // bytes of a piece
+	MaxData  = 900 << 10 // bytes of an order, a question or an answer
+
+	maxPayload    = 1 << 20  // bytes of a message of the engine
+	maxPending    = 64 << 20 // bytes that wait for a connection or a handler
+	window        = 8        // pieces on their way without an acknowledgement
+	maxMembers    = 1024     // workers that may join
+	maxQuestions  = 16       // questions of one worker in progress
+	maxAsked      = 1 << 16  // questions of one worker since the oldest one that waits
+	maxOrders     = 4096     // orders that one worker has not received yet
+	maxPieces     = 1 << 20  // pieces of one worker in an epoch
+	probesAtStart = 20       // clock probes before a worker is ready
+)
+
+// Periods of the bus.
+const (
+	beatPeriod    = 500 * time.Millisecond
+	resendPeriod  = time.Second
+	silentAfter   = 1500 * time.Millisecond // a worker without a sign of life for so long is silent
+	presencePause = 50 * time.Millisecond
+	startTimeout  = 5 * time.Second
+)
+
+// ErrRefused is the error of a worker whose token or name the controller does not accept.
+var ErrRefused = errors.New("the controller refused this worker: the token is wrong, or another worker has the same name")
+
+// ErrOldEpoch is the error of a worker that sends pieces of an epoch that has ended.
+var ErrOldEpoch = errors.New("the controller has begun another run: it takes no more results of this one")
+
+// Refusal is the answer of a controller that did not do what a worker asked.
+type Refusal struct{ Reason string }
+
+func (r *Refusal) Error() string { return r.Reason }
+
+var (
+	namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+	kindPattern = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+)
+
+// CheckName returns an error if a worker cannot have this name.
+func CheckName(name string) error {
+	if !namePattern.MatchString(name) {
+		return fmt.Errorf("the machine name %q is not valid: use 1 to 63 letters, digits, - and _, the first one a letter or digit", name)
+	}
+	return nil
+}
+
+// NewToken returns a random token of 128 bits in hexadecimal digits.
+func NewToken() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}
+
+// Subjects. A worker may publish below up.NAME and subscribe below its inbox. The controller's own connections may do everything.
+const (
+	subjectBeats     = "up.*.beat"
+	subjectNotes     = "up.*.note"
+	subjectQuestions = "up.*.ask"
+	subjectPieces    = "up.*.piece"
+)
+
+func upSubject(name, what string) string    { return "up." + name + "." + what }
+func inboxSubject(name, what string) string { return "_INBOX." + name + "." + what }
