@@ -86,6 +86,9 @@ func (s *source) external(e *plugin.Entry) (problems []Problem, err error) {
 	if end := p.Close(); err == nil {
 		err = end
 	}
+	if err == nil && len(problems) == 0 {
+		err = &program.Error{Plugin: e.ID(), Method: "load", Err: errors.New(`there are no problems: no part of the answer holds any ({"id":…,"part":{"problems":[…]}})`)}
+	}
 	return problems, err
 }
 

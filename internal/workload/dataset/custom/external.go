@@ -56,7 +56,12 @@ func readExternal(l *loader, e *plugin.Entry, path string) (err error) {
 		return err
 	}
 	params := map[string]any{"path": full, "options": map[string]any{}}
-	return p.Stream("load", params, func(part json.RawMessage) error { return l.addExternal(e, path, part) })
+	before := l.rowNo
+	err = p.Stream("load", params, func(part json.RawMessage) error { return l.addExternal(e, path, part) })
+	if err == nil && l.rowNo == before {
+		return &program.Error{Plugin: e.ID(), Method: "load", Err: fmt.Errorf(`%s has no conversations: no part of the answer holds any ({"id":…,"part":{"conversations":[…]}})`, path)}
+	}
+	return err
 }
 
 // addExternal adds the conversations of one part of the answer. A conversation with an error is recorded like a row with an error.
