@@ -116,7 +116,7 @@ func (e *example) completed() (args []string) {
 			args = slices.Delete(args, i, i+2)
 		}
 		args = append(args, "--sample", "0.1")
-	case "report", "plot", "tokenizer", "compare": // a page that only names the command
+	case "report", "plot", "tokenizer", "compare", "explain": // a page that only names the command
 		if !slices.ContainsFunc(e.words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }) {
 			args = append(args, "--help")
 		} else if e.words[0] == "compare" { // small runs of a busy machine are shown, too
@@ -200,7 +200,7 @@ func supplied(t *testing.T) *folder {
 	hub := newStandInHub(t, bytes.NewReader(set), int64(len(set)), fmt.Sprintf("%x", sha256.Sum256(set)))
 	f := &folder{dir, []string{"HF_ENDPOINT=" + hub.URL, "HF_HOME=" + filepath.Join(dir, "cache"), "HF_TOKEN=", "HF_HUB_OFFLINE="}}
 	for _, args := range [][]string{
-		append([]string{"profile", "--url", quick, "--request-count", "4", "--concurrency", "2", "--export-level", "raw", "--artifact-dir", "artifacts/RUN", "--ui", "none"}, rest...),
+		append([]string{"profile", "--url", quick, "--request-count", "300", "--concurrency", "4", "--export-level", "raw", "--artifact-dir", "artifacts/RUN", "--ui", "none"}, rest...),
 		{"config", "init", "--template", "minimal", "--model", "m", "--url", quick, "--output", "file.yaml"},
 	} {
 		if _, errs, err := f.carry(t, args...); err != nil {
@@ -246,7 +246,7 @@ func TestExamples(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"profile", "config", "report", "plot", "watch", "mock-server", "tokenizer", "dataset", "find-capacity", "ab", "compare"} {
+	for _, name := range []string{"profile", "config", "report", "plot", "watch", "mock-server", "tokenizer", "dataset", "find-capacity", "ab", "compare", "explain"} {
 		if tried[name] == 0 {
 			t.Errorf("no example of %s was found", name)
 		}

@@ -122,7 +122,7 @@ func (p *Program) root() *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	tokenizers := p.newTokenizerCommand()
 	tokenizers.SetOut(p.data()) // print texts and ids unchanged
-	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
+	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.explainCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
 	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand(), p.doctorCommand(), p.pluginsCommand())
@@ -153,7 +153,7 @@ const groupLater = "Known, not built yet"
 var commandGroups = []struct{ title, commands string }{
 	{"Run", "profile chat find-capacity ab accuracy mock-server watch"},
 	{"Compare", "compare merge speed-bench-report"},
-	{"Reports", "report plot validate"},
+	{"Reports", "explain report plot validate"},
 	{"Data", "dataset tokenizer analyze-trace anonymize-trace synthesize-trace synthesize"},
 	{"Configure", "config plugins completion version doctor help"},
 	{"Old names", "genai-perf analyze create-template process-export-files"},

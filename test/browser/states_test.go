@@ -75,9 +75,10 @@ var makeStates = sync.OnceValues(func() (map[string]string, error) {
 		"two":        flags("error-rate=0.5", "--streaming", "--request-count", "2"),
 		"hostile": append(flags("", "--streaming", "--request-count", "30"), "-m", hostile, "--extra-inputs", "note:<b>", "--header", "X-Note: </script><img src=x onerror=alert(1)>",
 			"--header", "Authorization: Bearer sk-0123456789abcdef"),
-		"rate":     flags("", "--streaming", "--request-count", "120", "--request-rate", "40", "--slice-duration", "0.5"),
-		"phases":   {"--config", config["phases"]},
-		"adaptive": {"--config", config["adaptive"]},
+		"rate":      flags("", "--streaming", "--request-count", "120", "--request-rate", "40", "--slice-duration", "0.5"),
+		"explained": flags("capacity=3", "--streaming", "--request-count", "600", "--request-rate", "120", "--arrival-pattern", "poisson", "--isl", "60", "--synthetic-input-tokens-stddev", "30"),
+		"phases":    {"--config", config["phases"]},
+		"adaptive":  {"--config", config["adaptive"]},
 	} {
 		at := filepath.Join(dir, strings.ReplaceAll(name, " ", "_"))
 		run := exec.Command(program, append(append([]string{"profile"}, words...), "--artifact-dir", at, "--export-html", "--export-level", "raw")...)
@@ -86,6 +87,10 @@ var makeStates = sync.OnceValues(func() (map[string]string, error) {
 		if _, missing := os.Stat(list[name]); missing != nil {
 			return nil, fmt.Errorf("%s: %w: %w\n%s", name, missing, err, out)
 		}
+	}
+	page := list["explained"] // its own explanation, and the model of the server
+	if out, err := exec.Command(program, "explain", filepath.Dir(page), "--server-model", "--html", page).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
 	return list, nil
 })
