@@ -41,7 +41,7 @@ if mode in ("dies", "half"):
 time.sleep(1000)
 `
 
-// hostileUses are the commands that use a plug-in of each category. works: the command goes on without the plug-in, with a warning.
+// hostileUses are the commands that use a plug-in of each category. works: the command continues without the plug-in, with a warning.
 var hostileUses = map[string]struct {
 	args  []string
 	works bool
