@@ -29,14 +29,16 @@ func newIntervals(p *Phase, root *rng.Root) func() float64 {
 }
 
 // arrivals is the renewal process of a phase. There is one for the whole load, with absolute target instants, of which a few are computed ahead. It
-// determines only the instants, not what is sent at them.
+// determines only the instants, not what is sent at them. With several machines, each computes all arrivals and stops at its own.
 type arrivals struct {
 	interval func() float64
 	rate     *rateCurve
+	share    Share
 	t0       int64
 
 	base   float64   // expected number of arrivals up to the last target that was passed
-	ahead  []arrival // the next targets in order; never empty
+	drawn  int64     // number of arrivals computed so far
+	ahead  []arrival // the next targets in order; the first that is not passed is this machine's
 	passed int       // number of elements of ahead that are already passed
 }
 
@@ -44,34 +46,46 @@ type arrival struct {
 	gap float64 // interval at the unit rate
 	sum float64 // expected number of arrivals up to this one
 	at  int64   // instant of the arrival
+	own bool    // it is this machine's
 }
 
 // newArrivals starts the process at t0. The first arrival is one interval later.
-func newArrivals(interval func() float64, rate *rateCurve, t0 int64) *arrivals {
-	a := &arrivals{interval: interval, rate: rate, t0: t0}
+func newArrivals(interval func() float64, rate *rateCurve, share Share, t0 int64) *arrivals {
+	a := &arrivals{interval: interval, rate: rate, share: share, t0: t0}
 	a.draw()
+	for !a.ahead[a.passed].own {
+		a.advance()
+	}
 	return a
 }
 
 // restart moves the start of the process, before anything has arrived.
 func (a *arrivals) restart(t0 int64) {
 	a.t0 = t0
-	a.resume(0)
+	a.resume(a.base)
 }
 
 // next returns the instant of the next arrival.
 func (a *arrivals) next() int64 { return a.ahead[a.passed].at }
 
-// pass removes the next arrival. There is always another one after it.
+// pass removes the next arrival, with those of other machines after it. There is always another one.
 func (a *arrivals) pass() {
-	a.base = a.ahead[a.passed].sum
-	a.passed++
-	if a.passed == len(a.ahead) {
-		a.draw()
+	a.advance()
+	for !a.ahead[a.passed].own {
+		a.advance()
 	}
 	if a.passed >= 64 { // keep the slice short
 		a.ahead = a.ahead[:copy(a.ahead, a.ahead[a.passed:])]
 		a.passed = 0
+	}
+}
+
+// advance removes one arrival of any machine.
+func (a *arrivals) advance() {
+	a.base = a.ahead[a.passed].sum
+	a.passed++
+	if a.passed == len(a.ahead) {
+		a.draw()
 	}
 }
 
@@ -90,16 +104,27 @@ func (a *arrivals) reanchor(now int64) (lost float64) {
 	return a.ahead[a.passed].sum - missed
 }
 
+// skip removes the arrivals before an instant and returns how many those of this machine are.
+func (a *arrivals) skip(before int64) (lost float64) {
+	for ; a.next() < before; a.pass() {
+		lost++
+	}
+	return lost
+}
+
 // within returns the number of arrivals up to an instant, and the instant of the first one after it. It counts at most most arrivals.
 func (a *arrivals) within(limit int64, most int) (count int, after int64) {
 	for i := a.passed; ; i++ {
 		if i == len(a.ahead) {
 			a.draw()
 		}
-		if a.ahead[i].at > limit || count == most {
-			return count, a.ahead[i].at
+		switch v := &a.ahead[i]; {
+		case !v.own:
+		case v.at > limit || count == most:
+			return count, v.at
+		default:
+			count++
 		}
-		count++
 	}
 }
 
@@ -109,7 +134,8 @@ func (a *arrivals) draw() {
 	if n := len(a.ahead); n > a.passed {
 		sum = a.ahead[n-1].sum
 	}
-	a.ahead = append(a.ahead, arrival{gap: a.interval()})
+	a.ahead = append(a.ahead, arrival{gap: a.interval(), own: a.share.owns(a.drawn)})
+	a.drawn++
 	a.place(len(a.ahead)-1, sum)
 }
 

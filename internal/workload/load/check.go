@@ -15,7 +15,7 @@ func (scenario *Scenario) check() error {
 	if scenario.Phases[0].Seamless {
 		return fmt.Errorf("phase 1 (%q): the first phase cannot be seamless", scenario.Phases[0].Name)
 	}
-	return nil
+	return scenario.checkShare()
 }
 
 // rule is one condition that a phase must not meet.

@@ -43,7 +43,7 @@ func (d *closedLoop) due(_, next *ticket, now int64) int64 { return now + thinkT
 
 func (d *closedLoop) advance(now int64) int64 {
 	p := d.p
-	for p.sending && p.g.prefill.free() > 0 {
+	for p.sending && p.mayGrant() && p.g.prefill.free() > 0 {
 		if p.ready.len() > 0 {
 			p.admit(p.ready.pop(), 0, now)
 			continue

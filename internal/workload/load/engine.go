@@ -12,8 +12,15 @@ func (g *Generator) step(now int64) int64 {
 	if p == nil || !p.sending {
 		return never
 	}
+	next := g.applyChanges(p, now)
+	if !p.sending {
+		return now
+	}
+	if now < p.t0 { // its start was agreed with other machines
+		return min(next, p.t0)
+	}
 	p.passRamps(now)
-	next := min(g.session.advance(now), g.prefill.advance(now), p.stopAt)
+	next = min(next, g.session.advance(now), g.prefill.advance(now), p.stopAt)
 	if now >= p.stopAt {
 		p.stats.TimedOut = true
 		p.stop(StopDuration, now)
@@ -24,6 +31,7 @@ func (g *Generator) step(now int64) int64 {
 	if p.sending && p.exhausted() {
 		p.stop(p.exhaustedBy(), now)
 	}
+	p.askAhead()
 	if !p.sending || len(g.work.fire) > 0 { // send what is due before preparing what comes next
 		return now
 	}
@@ -61,6 +69,7 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		if !s.family.slot {
 			t.vacant = g.session.vacant.take(g.session.free())
 			p.enter(s.family, now)
+			g.record(p, &s.drawn)
 		}
 		p.countGrant(t)
 	}
@@ -76,14 +85,14 @@ func (p *phase) admit(t *ticket, intended, now int64) {
 		if !t.primes {
 			s.unsentTurns--
 		}
-		number := p.count.sent.Add(1) - 1
+		sent := p.count.sent.Add(1)
 		cancelAfter := time.Duration(-1)
-		if !p.Warmup && p.Cancellation.Percent > 0 && g.cancellation.Float64() < p.Cancellation.Percent/100 {
+		if p.cancels() && g.cancelled(p.Cancellation.Percent) {
 			cancelAfter = p.Cancellation.Delay
 		}
-		byCount = p.Requests > 0 && number+1 >= p.Requests
+		byCount = p.Requests > 0 && sent >= p.Requests && !p.quota.mayGrow(true)
 		final = byCount || p.exhausted()
-		t.issue = Issue{Number: number, Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
+		t.issue = Issue{Number: g.scenario.Share.of(sent - 1), Intended: intended, Granted: now, CancelAfter: cancelAfter, Final: final}
 	}
 	if !t.primes {
 		p.branch(t, true, now)
@@ -138,6 +147,9 @@ func (g *Generator) returned(t *ticket, out Outcome) (next *ticket) {
 	}
 	t.finished = true
 	delete(p.inFlight, t)
+	if t.fenced {
+		p.stats.Fenced++
+	}
 	p.countReturned(t, out)
 	p.countSlot(t, out, now)
 	matters := g.session.free() == 0 // whether the return affects the rest of the machine

@@ -18,19 +18,26 @@ type fixedStarts struct {
 
 func (f *fixedStarts) build(ctx context.Context) error {
 	g := f.p.g
-	next, err := byTime(ctx, g.opts.Source)
+	list, err := byTime(ctx, g.opts.Source, g.scenario.Share)
 	if err != nil {
 		return err
 	}
-	f.feed = f.p.feed(next)
-	first, err := g.await(ctx, f.feed)
+	list.sessions = g.aligned.Sessions
+	f.feed = f.p.feed(list.next)
+	from := f.feed
+	if list.skips > 0 { // the trace starts with an entry of another machine
+		from = f.p.feed(list.onlyFirst())
+	}
+	first, err := g.await(ctx, from)
 	if err != nil {
 		return err
 	}
 	if err := checkTimed(first.shape); err != nil {
 		return err
 	}
-	f.feed.putBack([]sample{first})
+	if from == f.feed {
+		f.feed.putBack([]sample{first})
+	}
 	f.zero, f.last = f.p.Schedule.Start, startOf(first)
 	if f.p.Schedule.Auto {
 		f.zero = f.last
@@ -44,14 +51,44 @@ type placedConversation struct {
 	index int
 }
 
-// byTime returns the conversations of a source sorted by time, each once. Conversations with the same time keep their order.
-func byTime(ctx context.Context, source Source) (next func() (int, bool), err error) {
-	at := -1
+// places lists the conversations of a source sorted by time, each once.
+type places struct {
+	at       func(place int) (index int, ok bool)
+	share    Share
+	taken    int64 // number of own places taken
+	skips    int   // number of places before the first own one
+	sessions int64 // number of sessions of the run before these
+}
+
+// next returns the conversation of the machine's next place.
+func (l *places) next() (sample, bool) {
+	place := l.share.of(l.taken)
+	l.taken++
+	index, ok := l.at(int(place))
+	s := sample{index: index}
+	if !l.share.whole() {
+		s.session = l.sessions + place + 1
+	}
+	return s, ok
+}
+
+// onlyFirst returns a list of the first place.
+func (l *places) onlyFirst() func() (sample, bool) {
+	done := false
+	return func() (sample, bool) {
+		if done {
+			return sample{}, false
+		}
+		done = true
+		index, ok := l.at(0)
+		return sample{index: index}, ok
+	}
+}
+
+// byTime returns the conversations of a source sorted by time. Conversations with the same time keep their order.
+func byTime(ctx context.Context, source Source, share Share) (*places, error) {
 	if growing, grows := source.(OpenEndedSource); grows && growing.Ordered() {
-		return func() (int, bool) {
-			at++
-			return at, growing.Has(at)
-		}, nil
+		return &places{at: func(place int) (int, bool) { return place, growing.Has(place) }, share: share, skips: share.Index}, nil
 	}
 	order := make([]placedConversation, source.Len())
 	for i := range order {
@@ -71,12 +108,12 @@ func byTime(ctx context.Context, source Source) (next func() (int, bool), err er
 		order[i] = placedConversation{*shape.Turns[0].Timestamp, i}
 	}
 	slices.SortStableFunc(order, func(a, b placedConversation) int { return cmp.Compare(a.at, b.at) })
-	return func() (int, bool) {
-		if at++; at >= len(order) {
+	return &places{at: func(place int) (int, bool) {
+		if place >= len(order) {
 			return 0, false
 		}
-		return order[at].index, true
-	}, nil
+		return order[place].index, true
+	}, share: share, skips: share.Index}, nil
 }
 
 // checkTimed returns an error for a conversation without a timestamp.

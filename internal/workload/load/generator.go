@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,6 +15,7 @@ import (
 
 // Default wait times of a scenario.
 const (
+	cancellationStream = "timing.request.cancellation" // random stream of request cancellation; it advances only in profiling phases
 	defaultCatchUp     = 10 * time.Millisecond
 	defaultCancelDrain = 10 * time.Second
 	defaultArmLead     = 50 * time.Millisecond
@@ -30,6 +32,8 @@ type Options struct {
 	Waiter   clock.Waiter // nil = the best one of the platform
 	Hooks    Hooks
 	Busy     int // number of goroutines, besides the load, that are busy for milliseconds, for example the display
+	// Coordinator is needed if other machines send parts of the run.
+	Coordinator Coordinator
 }
 
 // Result is the result of a run of the generator.
@@ -38,6 +42,7 @@ type Result struct {
 	Interrupted bool              // the context was cancelled
 	TooManyFail bool              // the failed-request threshold ended the run
 	Unreachable *UnreachableError // the run ended because no connection could be made; nil = it did not
+	Fenced      bool              // the fence ended the run
 }
 
 // Generator runs one scenario, once.
@@ -59,7 +64,7 @@ type Generator struct {
 	prefill         slots
 	current         *phase // the phase that is sending
 	active          []*phase
-	nextURL         int
+	nextURL         int           // number of the next session whose number does not come with its conversation
 	passes          []int32       // by conversation, how often it was drawn
 	lanes           []*replaySlot // lanes of a replay
 	skippedPauses   bool          // the lanes continued without pauses in the warm-up
@@ -72,6 +77,19 @@ type Generator struct {
 	streak          failureStreak // consecutive connection failures
 	unreachable     *UnreachableError
 	err             error
+
+	// Fields of a machine among several.
+	fence       atomic.Int64 // instant from which on nothing is sent
+	fenced      bool
+	changes     []change // in the order of their instants
+	timers      []*time.Timer
+	talking     context.Context // of calls of the coordinator that no phase waits for
+	aligned     Usage           // usage of the run at the last start that was agreed with other machines
+	used        Usage           // usage of this machine, apart from the numbers that are counted
+	drawing     *drawing        // this machine's part of the conversations since then; nil = none
+	following   bool            // it takes the conversations of all machines
+	cancellable int64           // number of requests since then for which it was drawn whether they are cancelled
+	otherDraws  int64           // such draws for requests of other machines before the next own one
 }
 
 // New checks the scenario and returns its generator.
@@ -92,20 +110,28 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 	if err := scenario.check(); err != nil {
 		return nil, err
 	}
+	if scenario.Phases = slices.Clone(scenario.Phases); opts.Coordinator == nil && !scenario.Share.whole() {
+		return nil, errors.New("a run on several machines needs a coordinator")
+	}
+	for i := range scenario.Phases {
+		scenario.Phases[i].split(scenario.Share)
+	}
 	opts.Source = serialize(opts.Source)
 	g := &Generator{scenario: scenario, opts: opts, exec: opts.Executor, wait: opts.Waiter, ready: make(chan struct{}, 1)}
 	if g.wait == nil {
 		g.wait = clock.NewWaiter()
 	}
+	g.fence.Store(never)
+	g.session.share, g.prefill.share = scenario.Share, scenario.Share
 	for i := range scenario.Phases {
 		g.limitsPrefill = g.limitsPrefill || scenario.Phases[i].Prefill > 0
 	}
-	g.cancellation = opts.Root.Stream("timing.request.cancellation")
+	g.cancellation = opts.Root.Stream(cancellationStream)
 	next, err := newSampler(scenario.Sampling, opts.Source, opts.Root)
 	if err != nil {
 		return nil, err
 	}
-	g.prefetcher = newPrefetcher(opts.Source, func() (int, bool) { return next(), true }, draws(scenario.Phases), g.onFed)
+	g.prefetcher = newPrefetcher(opts.Source, func() (sample, bool) { return sample{index: next()}, true }, draws(scenario.Phases, scenario.Share), g.onFed)
 	return g, nil
 }
 
@@ -113,6 +139,9 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 // results so far are returned without an error. It returns within CancelDrain plus one second, whatever the executor does.
 func (g *Generator) Run(ctx context.Context) (*Result, error) {
 	defer g.ownProcessor()()
+	var hangUp context.CancelFunc
+	g.talking, hangUp = context.WithCancel(context.WithoutCancel(ctx))
+	defer hangUp()
 	feeding, stopFeed := context.WithCancel(context.WithoutCancel(ctx))
 	fed := make(chan struct{})
 	go func() {
@@ -154,7 +183,10 @@ func (g *Generator) Run(ctx context.Context) (*Result, error) {
 	g.awaitDropped()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	result.Interrupted, result.TooManyFail, result.Unreachable = g.interrupted, g.failures, g.unreachable
+	result.Interrupted, result.TooManyFail, result.Unreachable, result.Fenced = g.interrupted, g.failures, g.unreachable, g.fenced
+	for _, t := range g.timers {
+		t.Stop()
+	}
 	return result, g.err
 }
 
@@ -179,6 +211,14 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 	if g.isLastPhase() {
 		return nil, nil
 	}
+	if err := g.align(ctx, p); err != nil {
+		p.cancel(err)
+		return nil, err
+	}
+	if err := p.firstLease(ctx); err != nil {
+		p.cancel(err)
+		return nil, err
+	}
 	if err := p.build(ctx); err != nil {
 		p.cancel(err)
 		return nil, err
@@ -196,8 +236,9 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 			g.fail(err)
 		}
 	}
+	at := g.startOf(ctx, p)
 	g.mu.Lock()
-	p.begin(clock.Now())
+	p.begin(at)
 	g.current = p
 	g.mu.Unlock()
 	g.view.Store(p)
@@ -211,6 +252,29 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 		started(&p.info, p.t0)
 	}
 	return p, nil
+}
+
+// startOf returns the instant at which a phase starts: at once, or when all machines start it. A seamless phase starts at the end of the duration of
+// the phase before, which is the same on all machines.
+func (g *Generator) startOf(ctx context.Context, p *phase) int64 {
+	switch {
+	case g.scenario.Share.whole():
+	case !p.Seamless:
+		at, err := g.opts.Coordinator.Begin(ctx, &p.info)
+		if err == nil {
+			return at
+		}
+		if ctx.Err() == nil {
+			g.fail(err)
+		}
+	default:
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.current.stats.StoppedBy == StopDuration {
+			return g.current.stopAt
+		}
+	}
+	return clock.Now()
 }
 
 // prime prepares the first requests, so that they are armed at their instants.
@@ -281,7 +345,7 @@ func (g *Generator) awaitDropped() {
 func (g *Generator) isLastPhase() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.interrupted || g.failures || g.endedByObserver || g.unreachable != nil || g.err != nil
+	return g.interrupted || g.fenced || g.failures || g.endedByObserver || g.unreachable != nil || g.err != nil
 }
 
 // interrupt handles the first Ctrl-C.

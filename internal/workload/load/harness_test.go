@@ -87,6 +87,7 @@ type sending struct {
 	Session      string
 	Conversation int
 	Turn, URL    int
+	Pass         int
 	first, end   int64
 	outcome      Outcome
 	cause        error
@@ -186,7 +187,7 @@ func (r *simRequest) Fire(issue Issue) {
 	s.peak, s.peakOpen, s.peakWait = max(s.peak, s.inFlight), max(s.peakOpen, s.open(r.req.Phase.Index)), max(s.peakWait, s.waiting)
 	r.seen = &sending{
 		Issue: issue, Phase: r.req.Phase.Name, Session: r.req.Session.ID, Conversation: r.req.Session.Conversation, Turn: r.req.Turn,
-		URL: r.req.Session.URL,
+		URL: r.req.Session.URL, Pass: r.req.Session.Pass,
 	}
 	s.list = append(s.list, r.seen)
 }

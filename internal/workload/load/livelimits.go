@@ -59,18 +59,27 @@ func (p *Phase) movable() bool {
 // Move sets the movable quantity of a phase, by its index, to a new value. It has no effect on a phase that is not sending.
 func (g *Generator) Move(index int, to float64) {
 	g.during(index, func(p *phase, now int64) {
-		switch p.Moving.Quantity {
-		case SessionSlots:
-			g.session.set(int(to), now)
-		case PrefillSlots:
-			g.prefill.set(int(to), now)
-		case RequestRate:
-			p.driver.(*rateDriver).setRate(to, now)
-		case UserCount:
-			p.driver.(*timetable).starts.(*userStarts).setUsers(int(to), now)
-		}
+		p.move(to, now)
 		g.stepNow(now)
 	})
+}
+
+// move sets the movable quantity.
+func (p *phase) move(to float64, now int64) {
+	switch p.Moving.Quantity {
+	case SessionSlots:
+		p.g.session.set(int(to), now)
+	case PrefillSlots:
+		p.g.prefill.set(int(to), now)
+	case RequestRate:
+		p.driver.(*rateDriver).setRate(to, now)
+	case UserCount:
+		d := p.driver.(*timetable)
+		if !p.g.scenario.Share.whole() { // all machines must have followed the same users before
+			d.prepareDue(now, d.lead())
+		}
+		d.starts.(*userStarts).setUsers(int(to), now)
+	}
 }
 
 // End ends the sending of a phase, by its index, like a stop rule: the phase waits for its answers, and the next phases follow.
@@ -121,6 +130,7 @@ func (u *userStarts) setUsers(users int, now int64) {
 	u.users = users
 	u.gap = float64(users) / u.p.Rate
 	for i := 0; len(u.spawns) < users; i++ {
-		heap.Push(&u.spawns, userSpawn{at: seconds(now-u.p.t0) + float64(i)/u.p.Rate})
+		heap.Push(&u.spawns, userSpawn{at: seconds(now-u.p.t0) + float64(i)/u.p.Rate, place: int64(u.places)})
+		u.places++
 	}
 }

@@ -137,7 +137,7 @@ func TestArrivalsAhead(t *testing.T) {
 	// What is known ahead is what comes, whoever asks first.
 	p := Phase{Mode: Rate, Pattern: Gamma, Smoothness: 0.5, Rate: 100, RateRamp: Ramp{Duration: 2 * sec}}
 	open := func() *arrivals {
-		return newArrivals(newIntervals(&p, rng.New(&testSeed)), newRateCurve(&p, testStream), 0)
+		return newArrivals(newIntervals(&p, rng.New(&testSeed)), newRateCurve(&p, testStream), Share{}, 0)
 	}
 	a, b := open(), open()
 	for i := range 500 {

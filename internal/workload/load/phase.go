@@ -54,6 +54,7 @@ type phase struct {
 
 	count     counters
 	stats     PhaseStats
+	quota     *quota     // nil = the phase has no leases
 	parked    []*ticket  // turns of a replay that wait for turns of other sessions
 	continues bool       // sessions running at the end of sending continue in the next phase
 	lagMu     sync.Mutex // guards the histograms of stats
@@ -73,6 +74,7 @@ func (g *Generator) newPhase(ctx context.Context, index int) *phase {
 			}
 		}
 	}
+	p.quota = g.newQuota(index)
 	p.info.Primes = p.Mode == AgenticReplay && p.Warmup
 	p.stats.Info = p.info
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))

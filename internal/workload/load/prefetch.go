@@ -54,8 +54,7 @@ func (p *phase) newSession(d sample, id string, turns int, due int64) *ticket {
 	if p.Mode == AgenticReplay {
 		s.family.reached = map[int]int{}
 	}
-	s.Session = Session{ID: id, Conversation: d.index, Shape: d.shape, Turns: turns, URL: p.g.nextURL % p.g.scenario.URLs, Pass: p.g.pass(d.index)}
-	p.g.nextURL++
+	s.Session = Session{ID: id, Conversation: d.index, Shape: d.shape, Turns: turns, URL: p.g.url(&d), Pass: p.g.pass(&d)}
 	return &ticket{p: p, ses: s, req: Request{Phase: &p.info, Session: &s.Session}, due: due}
 }
 
@@ -92,7 +91,7 @@ func (p *phase) refuse(err error) {
 }
 
 // feed starts a prefetcher for conversations in an order of the phase's own, until next ends.
-func (p *phase) feed(next func() (int, bool)) *prefetcher {
+func (p *phase) feed(next func() (sample, bool)) *prefetcher {
 	f := newPrefetcher(p.g.opts.Source, next, never, p.g.onFed)
 	f.deepen(maxArmed)
 	go f.run(p.ctx)

@@ -14,31 +14,36 @@ const (
 type sample struct {
 	index int
 	shape Shape
+	// With several machines; 0 = the machine counts them itself.
+	session int64 // number of its session in the run, from 1
+	pass    int   // how often it was drawn in the run, with this draw
 }
 
 // prefetcher takes conversations from the source in sampling order, a little ahead of their use, in its own goroutine. It lives as long as the run:
 // conversations that one phase does not use go to the next.
 type prefetcher struct {
 	source Source
-	next   func() (index int, ok bool) // false = there are no more conversations
-	notify func()                      // called when a conversation arrives after take found none
+	notify func() // called when a conversation arrives after take found none
 
 	mu      sync.Mutex
+	next    func() (sample, bool) // the next conversation without its shape; false = there are no more
+	starts  int                   // number of calls of restart
 	ready   []sample
 	depth   int
 	left    int64 // number of conversations that can still be used; the prefetcher takes no more
+	taken   int64 // number of conversations that were used since the last restart
 	starved bool
 	ended   bool // no further conversation will come
 	err     error
 	more    chan struct{}
 }
 
-func newPrefetcher(source Source, next func() (int, bool), most int64, notify func()) *prefetcher {
+func newPrefetcher(source Source, next func() (sample, bool), most int64, notify func()) *prefetcher {
 	return &prefetcher{source: source, next: next, notify: notify, depth: prefetchDepth, left: most, more: make(chan struct{}, 1)}
 }
 
 // draws returns the largest number of conversations that a scenario can use.
-func draws(phases []Phase) int64 {
+func draws(phases []Phase, share Share) int64 {
 	sum := int64(0)
 	for i := range phases {
 		p := &phases[i]
@@ -46,6 +51,9 @@ func draws(phases []Phase) int64 {
 			continue
 		}
 		if p.Mode == AgenticReplay { // its lanes are filled before anything is sent, and some conversations cannot be entered
+			return never
+		}
+		if p.Mode == UserCentric && !share.whole() { // it follows the users of all machines
 			return never
 		}
 		most := int64(never)
@@ -70,6 +78,7 @@ func (f *prefetcher) run(ctx context.Context) {
 	for {
 		f.mu.Lock()
 		full := len(f.ready) >= f.depth || f.left <= 0
+		next, starts := f.next, f.starts
 		if !full {
 			f.left--
 		}
@@ -85,14 +94,16 @@ func (f *prefetcher) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		var d sample
 		var err error
-		index, more := f.next()
-		if d.index = index; more {
+		d, more := next()
+		if more {
 			d.shape, err = f.source.Shape(d.index)
 		}
 		f.mu.Lock()
 		switch {
+		case f.starts != starts: // it is of the sequence before
+			f.mu.Unlock()
+			continue
 		case err != nil:
 			f.err = err
 		case more:
@@ -121,6 +132,7 @@ func (f *prefetcher) take() (sample, bool, error) {
 	}
 	d := f.ready[0]
 	f.ready = f.ready[1:]
+	f.taken++
 	if len(f.ready) <= f.depth-prefetchBatch {
 		f.wake()
 	}
@@ -137,11 +149,36 @@ func (f *prefetcher) head() (next sample, ready, more bool) {
 	return sample{}, false, !f.ended
 }
 
+// restart makes the prefetcher forget what it has ready, and continue with another sequence of at most most conversations.
+func (f *prefetcher) restart(next func() (sample, bool), most int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.next, f.left, f.ready, f.taken = next, most, nil, 0
+	f.starts++
+	f.wake()
+}
+
 // putBack returns conversations that were taken but not used, in the order in which they were taken.
 func (f *prefetcher) putBack(list []sample) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ready = append(list, f.ready...)
+	f.taken -= int64(len(list))
+}
+
+// used returns how many conversations were taken and not put back since the last restart.
+func (f *prefetcher) used() int64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.taken
+}
+
+// grant adds to the number of conversations that can be used.
+func (f *prefetcher) grant(n int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.left += n
+	f.wake()
 }
 
 // deepen makes the prefetcher keep at least n conversations ready, and never fewer than prefetchDepth.

@@ -26,7 +26,7 @@ func (d *rateDriver) build(context.Context) error {
 		at.Rate = p.Moving.From
 	}
 	rate := newRateCurve(&at, func() *rng.Stream { return root.Stream(rampStream) })
-	d.arrivals = newArrivals(newIntervals(&p.Phase, root), rate, 0)
+	d.arrivals = newArrivals(newIntervals(&p.Phase, root), rate, p.g.scenario.Share, 0)
 	return nil
 }
 
@@ -46,12 +46,12 @@ func (d *rateDriver) begin(t0 int64) {
 
 // recordDemand records how many requests the rate demanded, at the end of sending.
 func (d *rateDriver) recordDemand(now int64) {
-	s, rate := &d.p.stats.Schedule, d.arrivals.rate
-	s.Expected = rate.integral(seconds(now - d.p.t0))
+	s, rate, share := &d.p.stats.Schedule, d.arrivals.rate, d.arrivals.share
+	s.Expected = share.fraction(rate.integral(seconds(now - d.p.t0)))
 	if now <= d.p.steadyAt {
 		return
 	}
-	s.Steady.Expected = s.Expected - rate.integral(seconds(d.p.steadyAt-d.p.t0))
+	s.Steady.Expected = s.Expected - share.fraction(rate.integral(seconds(d.p.steadyAt-d.p.t0)))
 	missed := &s.Steady.Lost.Client
 	if d.tickWaits && d.blocked {
 		missed = &s.Steady.Lost.Prefill
@@ -109,7 +109,9 @@ func (d *rateDriver) advance(now int64) int64 {
 			s.Drawn++
 		}
 		if late := now - at; late > int64(p.g.scenario.CatchUp) {
-			d.reanchor(at, now)
+			if d.reanchor(at, now) {
+				continue
+			}
 		}
 		d.arrivals.pass()
 		d.intended = at
@@ -121,13 +123,22 @@ func (d *rateDriver) advance(now int64) int64 {
 	return d.arrivals.next()
 }
 
-// reanchor gives up the schedule between a missed arrival and now. The prefill limit is the cause if the arrival came during a wait for a prefill
-// slot, otherwise the client is.
-func (d *rateDriver) reanchor(at, now int64) {
+// reanchor gives up the schedule between a missed arrival and now, and makes now the next arrival. With several machines, the arrivals of the others
+// are not missed, so nothing moves: what was missed is skipped. The prefill limit is the cause if the arrival came during a wait for a prefill slot,
+// otherwise the client is.
+func (d *rateDriver) reanchor(at, now int64) (skipped bool) {
 	s := &d.p.stats.Schedule
-	lost := d.arrivals.reanchor(now)
+	var lost float64
+	if skipped = !d.arrivals.share.whole(); skipped {
+		lost = d.arrivals.skip(now - int64(d.p.g.scenario.CatchUp))
+	} else {
+		lost = d.arrivals.reanchor(now)
+	}
 	if st := d.steady(at); st != nil {
 		st.Drawn += lost
+		if skipped {
+			st.Drawn-- // the arrival that was noticed is counted already
+		}
 		if at < d.freedAt {
 			st.Lost.Prefill += lost
 		} else {
@@ -136,16 +147,21 @@ func (d *rateDriver) reanchor(at, now int64) {
 	}
 	if at < d.freedAt {
 		s.CapReanchors++
-		return
+		return skipped
 	}
 	s.LostArrivals += lost
 	s.LostSeconds += seconds(now - at)
 	d.p.count.reanchors.Add(1)
+	return skipped
 }
 
 // spend uses the tick; false = the tick must wait.
 func (d *rateDriver) spend(now int64) bool {
 	p := d.p
+	if !p.mayGrant() { // other machines may still have a part of the count
+		d.skip()
+		return true
+	}
 	room := p.g.prefill.free() > 0
 	if t := p.ready.head(); t != nil {
 		if !room {
@@ -178,7 +194,7 @@ func (d *rateDriver) skip() {
 	s := d.steady(d.intended)
 	switch {
 	case s == nil:
-	case !p.mayStart():
+	case !p.mayStart() || !p.mayGrant():
 		s.Lost.NoTurn++
 	case p.g.session.free() > 0:
 		s.Lost.Prefill++

@@ -111,7 +111,7 @@ func (p *phase) ticketOf(s *stream) *ticket {
 func (d *replay) advance(now int64) int64 {
 	p := d.p
 	d.admitReady(now)
-	for p.sending && p.g.prefill.free() > 0 && d.room() > 0 && p.mayStart() {
+	for p.sending && p.mayGrant() && p.g.prefill.free() > 0 && d.room() > 0 && p.mayStart() {
 		if p.starts.len() == 0 {
 			if _, ok := p.prefetch(); !ok {
 				break
@@ -125,7 +125,7 @@ func (d *replay) advance(now int64) int64 {
 // admitReady grants what is due, in order. A turn waits for those that it followed in the recording; the first turn of a lane waits for a slot.
 func (d *replay) admitReady(now int64) {
 	p := d.p
-	for len(d.waiting) > 0 && p.sending && p.g.prefill.free() > 0 {
+	for len(d.waiting) > 0 && p.sending && p.mayGrant() && p.g.prefill.free() > 0 {
 		t := d.waiting[0]
 		if !t.ses.family.slot && (p.g.session.free() == 0 || !p.mayStart()) {
 			break
@@ -133,7 +133,7 @@ func (d *replay) admitReady(now int64) {
 		d.waiting = d.waiting[1:]
 		d.admit(t, now)
 	}
-	for p.sending && p.g.prefill.free() > 0 && p.ready.len() > 0 {
+	for p.sending && p.mayGrant() && p.g.prefill.free() > 0 && p.ready.len() > 0 {
 		t := p.ready.pop()
 		switch {
 		case !p.follows(t):

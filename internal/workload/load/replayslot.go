@@ -34,21 +34,29 @@ func (g *Generator) chooseLanes(ctx context.Context, p *phase) error {
 	}
 	pool := g.opts.Source.Len()
 	g.prefetcher.deepen(p.Concurrency)
-	for tries := p.Concurrency + 2*pool; tries > 0 && len(g.lanes) < p.Concurrency; tries-- {
+	taken, entered := int64(0), 0 // also for other machines
+	for tries := p.Concurrency + 2*pool; tries > 0 && entered < p.Concurrency; tries-- {
 		d, err := g.await(ctx, g.prefetcher)
 		if err != nil {
 			return err
 		}
+		taken++
 		g.mu.Lock()
-		if l := g.laneOf(d, len(g.lanes), p.Replay); l != nil {
-			g.lanes = append(g.lanes, l)
+		if l := g.laneOf(d, entered, p.Replay); l != nil {
+			if g.scenario.Share.owns(int64(entered)) {
+				g.lanes = append(g.lanes, l)
+			}
+			entered++
 		}
 		g.mu.Unlock()
 	}
-	if len(g.lanes) == 0 {
+	if entered == 0 {
 		return fmt.Errorf("none of the %d conversations can be started in the middle, as a replay does; they need two turns or more, or recorded times", pool)
 	}
-	return nil
+	if len(g.lanes) == 0 {
+		return fmt.Errorf("%d machines for %d conversations that can be started in the middle: some would send nothing", g.scenario.Share.machines(), entered)
+	}
+	return g.leaveLanes(taken, p)
 }
 
 // laneOf enters a conversation at a random instant. The seed of the run, the conversation and the lane determine it, so that a conversation on
@@ -169,8 +177,7 @@ func (g *Generator) laneSession(d sample, next int) *session {
 	n := len(d.shape.Turns)
 	f := &family{reached: map[int]int{}}
 	s := &session{drawn: d, family: f, unsentTurns: d.shape.requestsFrom(next, n)}
-	s.Session = Session{ID: rng.UUID(), Conversation: d.index, Shape: d.shape, Turns: n, URL: g.nextURL % g.scenario.URLs, From: max(0, next-1), Pass: g.pass(d.index)}
-	g.nextURL++
+	s.Session = Session{ID: rng.UUID(), Conversation: d.index, Shape: d.shape, Turns: n, URL: g.url(&d), From: max(0, next-1), Pass: g.pass(&d)}
 	return s
 }
 
@@ -207,14 +214,4 @@ func (s *session) await(c *session, turn int) {
 	}
 	c.awaitedBy, c.joins = s, turn
 	s.awaits[turn]++
-}
-
-// pass returns how often a conversation was drawn before, and counts this draw.
-func (g *Generator) pass(conversation int) int {
-	if missing := conversation + 1 - len(g.passes); missing > 0 {
-		g.passes = append(g.passes, make([]int32, missing)...)
-	}
-	n := int(g.passes[conversation])
-	g.passes[conversation]++
-	return n
 }

@@ -15,6 +15,7 @@ type Scenario struct {
 	Phases   []Phase
 	Sampling Sampling
 	URLs     int // number of target URLs, assigned to sessions in turn; 0 = 1
+	Share    Share
 
 	CatchUp     time.Duration // lateness above which a rate schedule is re-anchored; 0 = 10 ms, negative = never
 	CancelDrain time.Duration // wait for the return of cancelled requests; 0 = 10 s

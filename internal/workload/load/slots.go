@@ -4,7 +4,8 @@ package load
 // starts nothing until enough of the previous phase's slots are returned (4.2). The engine's mutex guards them.
 type slots struct {
 	limit limit
-	max   int // current limit
+	share Share
+	max   int // current limit of this machine
 	used  int
 	idle  int // slots of sessions that wait for no server: those in a delay between turns
 
@@ -49,7 +50,9 @@ func (s *slots) begin(steps []step, t0 int64) {
 // advance follows the ramp and returns the instant of its next step.
 func (s *slots) advance(now int64) int64 {
 	value, next := s.limit.at(now)
-	s.max = value
+	if s.max = value; value != unlimited {
+		s.max = int(s.share.part(int64(value)))
+	}
 	s.updateVacancy(now)
 	return next
 }

@@ -14,6 +14,7 @@ type PhaseStats struct {
 
 	Sent, Completed, Errors, Cancelled int64 // numbers of requests; Completed includes Errors
 	Abandoned                          int64 // cancelled and not returned in time; included in Cancelled
+	Fenced                             int64 // granted and not sent because of the fence; included in Cancelled
 	Unsent                             int64 // turns of started sessions that were not sent
 
 	SessionsSent, SessionsCompleted, SessionsCancelled int64
@@ -48,6 +49,7 @@ const (
 	StopSource      Stop = "data set error"
 	StopControl     Stop = "control loop ended"
 	StopWatcher     Stop = "enough was measured"
+	StopFence       Stop = "out of sight of the controller"
 )
 
 // ScheduleStats show how well the schedule was followed.

@@ -12,10 +12,12 @@ func (p *phase) mayStock() bool {
 }
 
 // exhausted reports whether nothing can ever be sent again.
-func (p *phase) exhausted() bool { return p.unsentTurns == 0 && (!p.mayStart() || p.driver.finished()) }
+func (p *phase) exhausted() bool {
+	return p.unsentTurns == 0 && (!p.mayStart() && !p.quota.mayGrow(false) || p.driver.finished())
+}
 
 func (p *phase) exhaustedBy() Stop {
-	if !p.mayStart() {
+	if !p.mayStart() || p.Mode == UserCentric { // data never end the users
 		return StopSessions
 	}
 	return StopData
@@ -35,6 +37,7 @@ func (p *phase) stop(why Stop, now int64) {
 		p.loseVacant(now)
 	}
 	if p.t0 != 0 {
+		now := max(now, p.t0) // the start may be agreed and still to come
 		s.SendSeconds = seconds(now - p.t0)
 		s.Caps = p.capsUntil(now)
 		p.passRamps(now)
@@ -48,13 +51,13 @@ func (p *phase) stop(why Stop, now int64) {
 		}
 	}
 	p.continues = p.continues && why == StopDuration
+	p.leaveQuota()
 	var unused []sample
 	for t := range p.starts.all() {
 		if p.Mode != FixedSchedule {
 			unused = append(unused, t.ses.drawn)
 		}
-		p.g.nextURL--
-		p.g.passes[t.ses.Conversation]--
+		p.g.undo(&t.ses.drawn)
 		p.drop(t)
 	}
 	p.g.prefetcher.putBack(unused)

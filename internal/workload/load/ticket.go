@@ -51,6 +51,7 @@ type ticket struct {
 	gate    int64 // arrival of the first content that freed a prefill slot for it
 	arrived int64 // arrival of the ticket's answer
 
+	fenced   bool // it came after the fence and was not sent
 	finished bool
 	punctual bool // it was armed when granted and did not wait for slots
 }
@@ -111,7 +112,12 @@ func (g *Generator) serveOne(t *ticket) (next *ticket) {
 		t.fire()
 		fallthrough
 	default:
-		out := a.Wait(t.firstToken)
+		out := Outcome{Cancelled: true}
+		if t.fenced {
+			a.Discard()
+		} else {
+			out = a.Wait(t.firstToken)
+		}
 		next = g.returned(t, out)
 	}
 	if g.live.Add(-1) == 0 {
@@ -123,6 +129,10 @@ func (g *Generator) serveOne(t *ticket) (next *ticket) {
 // fire stamps the instant and writes the request.
 func (t *ticket) fire() {
 	t.issue.At = clock.Now()
+	if t.issue.At >= t.p.g.fence.Load() {
+		t.fenced = true
+		return
+	}
 	t.armed.Fire(t.issue)
 	if !t.silent() {
 		t.p.lag(t)

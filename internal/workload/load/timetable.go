@@ -43,7 +43,7 @@ func (d *timetable) due(t, next *ticket, now int64) int64 { return d.starts.due(
 func (d *timetable) advance(now int64) int64 {
 	p := d.p
 	d.prepareDue(now, 0)
-	for p.sending && p.g.prefill.free() > 0 {
+	for p.sending && p.mayGrant() && p.g.prefill.free() > 0 {
 		t := p.starts.head()
 		if t != nil && (t.due > now || p.g.session.free() == 0 || !p.mayStart()) {
 			t = nil
@@ -88,8 +88,8 @@ func (d *timetable) recordDemand(int64) {
 	if d.p.Mode != UserCentric {
 		return
 	}
-	s.Expected = d.p.Rate * s.SendSeconds
-	s.Steady.Expected = d.p.Rate * s.Steady.Seconds
+	rate := d.p.g.scenario.Share.fraction(d.p.Rate)
+	s.Expected, s.Steady.Expected = rate*s.SendSeconds, rate*s.Steady.Seconds
 	s.Steady.Drawn = s.Steady.Expected
 }
 

@@ -18,12 +18,16 @@ type userStarts struct {
 	users  int     // number of users who share the rate, see setUsers
 	nextID int
 	spawns spawns // one entry per user: the user or its successor
+	places int    // number of places that users and their successors hold
+	left   int64  // with several machines, number of sessions that all of them together may still start; negative = any number
 }
 
 // userSpawn is a future user.
 type userSpawn struct {
 	at   float64 // s after the start of the phase
 	user *user   // nil: a successor, whose id and conversation are chosen when it starts
+
+	place int64 // a successor has that of its predecessor; all of them are on one machine
 }
 
 // user is a user whose conversation is known.
@@ -101,9 +105,12 @@ func (u *userStarts) build(ctx context.Context) error {
 		if s.left > 0 {
 			turns = min(turns, s.left)
 		}
-		heap.Push(&u.spawns, userSpawn{at: float64(s.order) * stagger, user: &user{id: s.id, drawn: d, turns: turns}})
+		heap.Push(&u.spawns, userSpawn{at: float64(s.order) * stagger, user: &user{id: s.id, drawn: d, turns: turns}, place: int64(s.order)})
 	}
-	u.nextID = u.users + 2
+	u.nextID, u.places = u.users+2, u.users
+	if u.left = -1; !g.scenario.Share.whole() && u.p.Sessions > 0 {
+		u.left, u.p.Sessions = u.p.Sessions, 0
+	}
 	return nil
 }
 
@@ -123,18 +130,44 @@ func meanTurns(ctx context.Context, source Source) (float64, error) {
 	return float64(sum) / float64(source.Len()), nil
 }
 
-// peek drops due successors if there are too many users.
+// peek drops due successors if there are too many users, and follows the users of other machines.
 func (u *userStarts) peek(by int64) (int64, bool) {
-	for len(u.spawns) > u.users && u.spawns[0].user == nil && ns(u.spawns[0].at) <= by {
-		heap.Pop(&u.spawns)
+	for len(u.spawns) > 0 && u.left != 0 && ns(u.spawns[0].at) <= by {
+		switch next := u.spawns[0]; {
+		case len(u.spawns) > u.users && next.user == nil:
+			heap.Pop(&u.spawns)
+			continue
+		case !u.own(next):
+			if who := u.spawn(); who != nil {
+				u.p.g.pass(&who.drawn)
+				u.p.g.url(&who.drawn)
+				continue
+			}
+		}
+		break
 	}
-	if len(u.spawns) == 0 {
+	if len(u.spawns) == 0 || u.left == 0 {
 		return 0, false
 	}
 	return ns(u.spawns[0].at), true
 }
 
+func (u *userStarts) own(s userSpawn) bool { return u.p.g.scenario.Share.owns(s.place) }
+
 func (u *userStarts) pop(t0 int64) *ticket {
+	next := u.spawns[0]
+	if !u.own(next) { // peek could not follow it yet
+		return nil
+	}
+	who := u.spawn()
+	if who == nil {
+		return nil
+	}
+	return u.p.newSession(who.drawn, strconv.Itoa(who.id), who.turns, t0+ns(next.at))
+}
+
+// spawn replaces the next user by its successor and returns it; nil = its data are not available yet.
+func (u *userStarts) spawn() *user {
 	s := u.spawns[0]
 	who := s.user
 	if who == nil {
@@ -146,8 +179,11 @@ func (u *userStarts) pop(t0 int64) *ticket {
 		u.nextID++
 	}
 	heap.Pop(&u.spawns)
-	heap.Push(&u.spawns, userSpawn{at: s.at + float64(who.turns)*u.gap})
-	return u.p.newSession(who.drawn, strconv.Itoa(who.id), who.turns, t0+ns(s.at))
+	if u.left > 0 {
+		u.left--
+	}
+	heap.Push(&u.spawns, userSpawn{at: s.at + float64(who.turns)*u.gap, place: s.place})
+	return who
 }
 
 // due keeps the user's gap. A late answer delays the user's later turns. The schedule still records the originally planned instant, because the user
