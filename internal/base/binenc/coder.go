@@ -182,11 +182,28 @@ func Slice[T any](c *Coder, v *[]T, each func(*Coder, *T)) {
 	n := len(*v)
 	c.Len(&n)
 	if c.reading {
-		*v = make([]T, n)
+		*v = readSlice(c, n, each)
+		return
 	}
 	for i := range *v {
 		each(c, &(*v)[i])
 	}
+}
+
+// readAtOnce is the number of elements for which a slice has room before they are read. A small element can become a large one in memory, so the
+// number that foreign bytes state is not trusted.
+const readAtOnce = 4096
+
+func readSlice[T any](c *Coder, n int, each func(*Coder, *T)) []T {
+	list := make([]T, 0, min(n, readAtOnce))
+	for range n {
+		var one T
+		list = append(list, one)
+		if each(c, &list[len(list)-1]); c.err != nil {
+			break
+		}
+	}
+	return list
 }
 
 // Pointer visits a value that may be missing; nil stays nil.

@@ -3,6 +3,8 @@ package stats
 import (
 	"math"
 	"math/bits"
+
+	"aiperf/internal/base/binenc"
 )
 
 // subBits is the number of bits after the leading one that select a bucket: 1/32 relative width.
@@ -79,6 +81,42 @@ func binEnd(bin int) int64 {
 	}
 	return (int64(bin&(1<<subBits-1)|1<<subBits)+1)<<lead - 1
 }
+
+// Visit encodes or decodes the histogram.
+func (h *Histogram) Visit(c *binenc.Coder) {
+	c.Int64(&h.Count)
+	c.Float64(&h.Sum)
+	c.Int64(&h.Max)
+	var used []histogramBin
+	for i, n := range h.bins {
+		if n > 0 {
+			used = append(used, histogramBin{int64(i), int64(n)})
+		}
+	}
+	binenc.Slice(c, &used, func(c *binenc.Coder, b *histogramBin) {
+		c.Int64(&b.index)
+		c.Int64(&b.count)
+	})
+	if !c.Reading() {
+		return
+	}
+	*h = Histogram{Count: h.Count, Sum: h.Sum, Max: h.Max}
+	sum := int64(0)
+	for _, b := range used {
+		if b.index < 0 || b.index >= int64(len(h.bins)) || b.count < 0 || b.count > math.MaxUint32 {
+			c.Fail("%d samples in bucket %d of a histogram", b.count, b.index)
+			return
+		}
+		h.bins[b.index] = uint32(b.count)
+		sum += b.count
+	}
+	if c.Err() == nil && sum != h.Count {
+		c.Fail("a histogram of %d samples has %d", h.Count, sum)
+	}
+}
+
+// histogramBin is a bucket with samples.
+type histogramBin struct{ index, count int64 }
 
 // Merge adds the samples of another histogram.
 func (h *Histogram) Merge(o *Histogram) {
