@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/pieces"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run/component"
 	"aiperf/internal/run/connection"
@@ -54,7 +55,8 @@ type runResources struct {
 	streams   *streams
 	adaptive  *watch.AdaptiveLoad // component of adaptive phases; nil = there are none
 	load      *load.Generator
-	encodes   func() error // returns an error if a tokenizer could not encode a text so far
+	sealer    *pieces.Sealer // of a worker; nil = this is the whole run
+	encodes   func() error   // returns an error if a tokenizer could not encode a text so far
 
 	untilEnd   component.List // until the run ends: servers, connections, files
 	outputs    component.List // until they have the last request: results, inputs.json
@@ -216,10 +218,19 @@ func (o *runResources) connect(agent string, warn func(string)) (err error) {
 
 // newLoad creates the load generator, which sends the requests when they are due.
 func (o *runResources) newLoad(busy int) (*load.Generator, error) {
-	return load.New(o.plan.scenario, load.Options{
+	options := load.Options{
 		Source: inputs.NewSource(o.plan.data), Executor: o.executor, Root: o.plan.root, Waiter: waiter(o.cfg), Busy: busy,
 		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.PhaseStart(p) }, After: o.after},
-	})
+	}
+	scenario, w := o.plan.scenario, o.opts.Worker
+	if w != nil {
+		scenario.Share, options.Coordinator = w.Share, w.Coordinator
+	}
+	g, err := load.New(scenario, options)
+	if err == nil && w != nil && w.Control != nil {
+		w.Control(g)
+	}
+	return g, err
 }
 
 // openIntervals starts the plug-ins that draw the intervals of phases. The log has their seeds, with which the same intervals can be drawn again.

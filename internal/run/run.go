@@ -43,6 +43,8 @@ type Options struct {
 	Secrets     *redact.Secrets // secrets known besides those of the configuration
 	// Begin is called once, just before the run writes its first result: from then on it is certain to begin. nil = not needed.
 	Begin func() error
+	// Worker makes the run a part of one on several machines; nil = it is the whole run.
+	Worker *Worker
 	// Observe also receives every row; nil = not needed.
 	Observe pipeline.Observer
 	// Watch follows the requests of the profiling phases and may end the run; nil = not needed.
@@ -53,6 +55,9 @@ type Options struct {
 // report. When the user interrupts the run, the context ends: the run drains and reports what it has.
 func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Options) (*metric.Run, error) {
 	defer heapgrowth.Watch()()
+	if opts.Worker != nil {
+		cfg = opts.Worker.config(cfg)
+	}
 	opts.complete(cfg)
 	say := newReporter(ctx, &opts, cfg)
 	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir)()
@@ -65,6 +70,9 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	run, outcome := o.summarize(sent)
 	readErr := o.assess(run, sent)
 	writeErr := o.write(run, outcome)
+	if o.opts.Worker != nil {
+		return run, errors.Join(sent.err, sent.outputErr, readErr, writeErr, o.encodes())
+	}
 	exporters.WithPlugins(ctx, run, exporters.PluginOptions{
 		Layout: o.layout, Config: o.opts.InputConfig, Log: func(line string) { o.say.Log.Info(line) }, Warn: o.say.Warn,
 	})
@@ -102,7 +110,7 @@ func (o *runResources) send(ctx context.Context) sentLoad {
 	var s sentLoad
 	s.result, s.used, s.err = o.runLoad(ctx)
 	o.say.view.EndLoad()
-	s.outputErr = o.outputs.Stop(ctx)
+	s.outputErr = errors.Join(o.outputs.Stop(ctx), o.closeSealer(s.result))
 	s.window, s.phases = profilingWindow(s.result)
 	return s
 }
@@ -187,7 +195,7 @@ func (o *runResources) watchers(m *watch.Meter) []component.Component {
 		o.exporters,
 		m,
 		o.say.view,
-		o.executor.Admit(o.results.Put, func() exec.FlightObserver { return m.Heartbeat }, o.say.view.Stalls),
+		o.executor.Admit(o.opts.Worker.put(o.results.Put), func() exec.FlightObserver { return m.Heartbeat }, o.say.view.Stalls),
 		view.NewProgress(o.cfg, o.opts.Progress, o.opts.Paint, o.say.view, o.say.Reporter),
 		watch.PhaseLog{Log: o.say.Log},
 		watch.NewLookTimer(o.opts.Watch, o.load),

@@ -35,6 +35,7 @@ type Sealer struct {
 	rows    int64
 	waiting []byte // a piece that the sink has not taken; nil = none
 	stop    chan struct{}
+	once    sync.Once
 	stopped sync.WaitGroup
 }
 
@@ -50,7 +51,7 @@ type reduced struct {
 	*metric.Reducer
 }
 
-// NewSealer starts a sealer. Close ends it.
+// NewSealer starts a sealer. Close or Stop ends it.
 func NewSealer(set *metric.Selection, sink Sink) *Sealer {
 	s := &Sealer{set: set, sink: sink, current: newGrowing(), full: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.stopped.Go(s.run)
@@ -157,10 +158,15 @@ func (s *Sealer) offer() error {
 	return nil
 }
 
+// Stop ends the sealing every second, if Close has not done so. A sink that blocks delays it.
+func (s *Sealer) Stop() {
+	s.once.Do(func() { close(s.stop) })
+	s.stopped.Wait()
+}
+
 // Close seals the rest and the last piece, which says how many pieces and rows there are. No row may come after it.
 func (s *Sealer) Close(about []byte) error {
-	close(s.stop)
-	s.stopped.Wait()
+	s.Stop()
 	err := s.Seal()
 	s.sending.Lock()
 	defer s.sending.Unlock()
