@@ -97,7 +97,7 @@ func deadline(t *testing.T) context.Context {
 
 func dial(t *testing.T, join Join, name string, order func(string, []byte)) *Client {
 	t.Helper()
-	c, err := Dial(deadline(t), DialOptions{Join: join, Token: testToken, Name: name, Order: order})
+	c, err := Dial(context.WithoutCancel(t.Context()), DialOptions{Join: join, Token: testToken, Name: name, Order: order})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,9 +80,11 @@ func (c *Client) start(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	flush, cancel := context.WithTimeout(ctx, startTimeout) // the controller has accepted the connections: it answers soon
+	defer cancel()
 	for _, conn := range []*nats.Conn{c.control, c.bulk} {
-		if err := conn.FlushWithContext(ctx); err != nil {
-			return err
+		if err := conn.FlushWithContext(flush); err != nil {
+			return fmt.Errorf("the controller at %v does not answer: %w", c.opts.Join, err)
 		}
 	}
 	c.done.Go(c.beatOften)
