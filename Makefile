@@ -11,7 +11,7 @@ TEXTS    ?= 1500
 PYTHON   ?= python3
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -144,8 +144,12 @@ race-compile: ## compiles what race-fast runs; CI does so beside steps that most
 bench: build ## figures as ratios against a baseline in the same run, beside the budgets of bench.txt (BENCH="-run cpu": only some figures)
 	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf -budgets bench.txt $(BENCH)
 
-bench-quick: build ## the CPU time of the client in a short form; fails if a ratio is more than twice its budget in bench.txt
-	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf -budgets bench.txt -quick -run cpu
+bench-quick: build ## CPU time, rate and memory of the client in a short form; fails if a figure is more than twice its budget in bench.txt
+	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf -budgets bench.txt -quick -run cpu,closed,memory
+
+SOAK ?= 24h
+soak: build ## 200 streams for a day: growth of memory, and whether descriptors stay flat (SOAK=2m: a shorter time)
+	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf -run soak -soak $(SOAK)
 
 certainty: build ## what a disturbed client states of its instants, against a server's own log: some 35 situations (10 minutes; CERTAINTY="-quick -situation stop": some of them; root sees packets)
 	$(GO) run ./internal/sim/selfbench -aiperf ./aiperf -run certainty $(CERTAINTY)

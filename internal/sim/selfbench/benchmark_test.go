@@ -76,7 +76,7 @@ func TestChoose(t *testing.T) {
 	if _, err := choose("cpu,crwd"); err == nil || !strings.Contains(err.Error(), "crwd") {
 		t.Error(err)
 	}
-	if list, err := choose(""); err != nil || len(list) != len(figures)-2 {
+	if list, err := choose(""); err != nil || len(list) != len(figures)-3 {
 		t.Error(len(list), err)
 	}
 }
@@ -158,11 +158,18 @@ func TestBudgetsOfTheRepository(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	titles := []string{loopBudget}
 	for _, task := range tasks {
-		if b[task.title] == 0 {
-			t.Errorf("%q has no budget", task.title)
+		titles = append(titles, task.title)
+	}
+	for _, c := range crowdSizes {
+		titles = append(titles, c.title())
+	}
+	for _, title := range titles {
+		if b[title] == 0 {
+			t.Errorf("%q has no budget", title)
 		}
-		delete(b, task.title)
+		delete(b, title)
 	}
 	if len(b) > 0 {
 		t.Errorf("budgets of rows that do not exist: %v", b)

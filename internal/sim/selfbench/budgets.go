@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// budgets are the ratios that the client aims at, by the title of a row.
+// budgets are the figures that the client aims at, by the title of a row: ratios to a baseline, or MB.
 type budgets map[string]float64
 
 // tolerance is how much of a budget a ratio may reach: one run on a machine with other work is only approximate.
@@ -50,7 +50,7 @@ func (b budgets) of(title string) string {
 // exceeded returns a sentence about a ratio that is far above its budget; "" = it is not.
 func (b budgets) exceeded(title string, ratio float64) string {
 	if most := b[title]; most > 0 && ratio > tolerance*most {
-		return fmt.Sprintf("%s: the ratio %.2f is more than twice its budget of %g", title, ratio, most)
+		return fmt.Sprintf("%s: %.2f is more than twice its budget of %g", title, ratio, most)
 	}
 	return ""
 }

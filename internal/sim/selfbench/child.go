@@ -62,11 +62,16 @@ func tail(out []byte) []byte {
 
 // profile runs a benchmark with the program under test and returns the folder with its files.
 func (b *suite) profile(args ...string) (dir string, u usage, err error) {
-	b.runs++
-	dir = fmt.Sprintf("%s/run%d", b.dir, b.runs)
-	args = append([]string{"profile", "--model", "mock", "--ui", "none", "--random-seed", "1", "--artifact-dir", dir}, args...)
+	dir, args = b.profileArgs(args)
 	u, err = run(b.aiperf, args...)
 	return dir, u, err
+}
+
+// profileArgs returns the arguments of a benchmark, and the new folder that it writes to.
+func (b *suite) profileArgs(more []string) (dir string, args []string) {
+	b.runs++
+	dir = fmt.Sprintf("%s/run%d", b.dir, b.runs)
+	return dir, append([]string{"profile", "--model", "mock", "--ui", "none", "--random-seed", "1", "--artifact-dir", dir}, more...)
 }
 
 // server is a simulated server in its own process.

@@ -70,11 +70,17 @@ func readValidity(dir string) (validity, error) {
 	var summary struct {
 		Validity validity `json:"validity"`
 	}
+	err := readSummary(dir, &summary)
+	return summary.Validity, err
+}
+
+// readSummary reads parts of a run's JSON summary.
+func readSummary(dir string, parts any) error {
 	b, err := os.ReadFile(dir + "/profile_export_aiperf.json")
 	if err == nil {
-		err = json.Unmarshal(b, &summary)
+		err = json.Unmarshal(b, parts)
 	}
-	return summary.Validity, err
+	return err
 }
 
 // runBenchmark runs a benchmark and returns its records and its verdict.

@@ -2,7 +2,7 @@
 // it needs at scale. Every figure that depends on the machine is shown next to a baseline from the same run. It fails only if a ratio is more than twice
 // its budget; otherwise read the table.
 //
-//	go run ./selfbench [-quick] [-run NAME] [-aiperf BINARY] [-budgets FILE] [-python PYTHON] [-tokenizer-file PATH,PATH]
+//	go run ./selfbench [-quick] [-run NAME] [-aiperf BINARY] [-budgets FILE] [-soak TIME] [-python PYTHON] [-tokenizer-file PATH,PATH]
 package main
 
 import (
@@ -27,6 +27,8 @@ type figure struct {
 
 var figures = []figure{
 	{"cpu", "CPU time (user and system) of the client per unit, without start-up; the minimum of several rounds", false, cpuFigure},
+	{"closed", "Requests per second in a closed loop", false, closedLoopFigure},
+	{"memory", "Memory of the client", false, memoryFigure},
 	{"wire", "CPU time per event over TLS and HTTP/2, from another server; ratios are relative to HTTP/1.1", false, wireFigure},
 	{"stamps", "Timestamps of messages, compared with the server's own log of its writes", false, stampFigure},
 	{"badday", "Client that is paused or shares its cores with busy programs: TTFT p99, compared with the server's own log", false, badDayFigure},
@@ -39,6 +41,7 @@ var figures = []figure{
 	{"tokenizer", "Tokenizer: loading, encoding and decoding; medians", false, tokenizerFigure},
 	{"certainty", "Verdict and bounds of a disturbed client, compared with the server's own log", true, certaintyFigure},
 	{"million", "A million short requests", true, millionFigure},
+	{"soak", "Memory and descriptors over a long run", true, soakFigure},
 }
 
 // suite holds the settings of the figures.
@@ -49,8 +52,9 @@ type suite struct {
 	runs   int
 	python string // Python that may have tiktoken, "" = the one in PATH
 
-	situation      string // for the figure certainty: only situations whose name contains it
-	tokenizerFiles string // more tokenizers to measure, comma-separated
+	situation      string        // for the figure certainty: only situations whose name contains it
+	tokenizerFiles string        // more tokenizers to measure, comma-separated
+	soak           time.Duration // length of the figure soak
 	budgets        budgets
 	problems       []string // ratios far above their budgets
 	table
@@ -70,7 +74,8 @@ func main() {
 	flag.StringVar(&b.python, "python", "", "Python with tiktoken, for comparison with the tokenizer (default: python3 in PATH, if it has tiktoken)")
 	flag.StringVar(&b.tokenizerFiles, "tokenizer-file", "", "comma-separated list of additional tokenizer files or folders to measure")
 	flag.StringVar(&b.situation, "situation", "", "for -run certainty: only situations whose name contains this text")
-	limits := flag.String("budgets", "", "file with the budgets of the ratios; a ratio of more than twice its budget fails")
+	flag.DurationVar(&b.soak, "soak", 24*time.Hour, "for -run soak: its length")
+	limits := flag.String("budgets", "", "file with the budgets of the figures; a figure of more than twice its budget fails")
 	flag.Parse()
 	b.short, b.aiperf = *quick, *aiperf
 	var err error
