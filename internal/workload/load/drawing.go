@@ -58,7 +58,7 @@ func (d *drawing) draw() seen {
 
 // sample converts the draw with a number in the run.
 func (d *drawing) sample(s seen, number int64) sample {
-	return sample{index: int(s.index), pass: int(s.pass), session: d.sessions + number - d.first + 1}
+	return sample{index: s.index, pass: s.pass, session: d.sessions + number - d.first + 1}
 }
 
 // give adds draws and returns their number.
@@ -127,7 +127,7 @@ func (g *Generator) follow(d *drawing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.following = true
-	g.prefetcher.restart(func() (sample, bool) { return sample{index: d.next()}, true }, never)
+	g.prefetcher.restart(func() (sample, bool) { return sample{index: int32(d.next())}, true }, never)
 }
 
 // leave makes the machine draw for itself only.
@@ -203,9 +203,9 @@ func (g *Generator) cancelled(percent float64) bool {
 // pass returns how often a conversation was drawn before, by all machines, and counts this draw.
 func (g *Generator) pass(d *sample) int {
 	if d.pass > 0 {
-		return d.pass - 1 + int(g.aligned.Replays)
+		return int(d.pass) - 1 + int(g.aligned.Replays)
 	}
-	g.passes = countDraw(g.passes, d.index, 1)
+	g.passes = countDraw(g.passes, int(d.index), 1)
 	return int(g.passes[d.index]) - 1 + int(g.aligned.Replays)
 }
 

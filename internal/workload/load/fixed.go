@@ -65,7 +65,7 @@ func (l *places) next() (sample, bool) {
 	place := l.share.of(l.taken)
 	l.taken++
 	index, ok := l.at(int(place))
-	s := sample{index: index}
+	s := sample{index: int32(index)}
 	if !l.share.whole() {
 		s.session = l.sessions + place + 1
 	}
@@ -81,7 +81,7 @@ func (l *places) onlyFirst() func() (sample, bool) {
 		}
 		done = true
 		index, ok := l.at(0)
-		return sample{index: index}, ok
+		return sample{index: int32(index)}, ok
 	}
 }
 
@@ -99,7 +99,7 @@ func byTime(ctx context.Context, source Source, share Share) (*places, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := checkShape(sample{index: i, shape: shape}); err != nil {
+		if err := checkShape(sample{index: int32(i), shape: shape}); err != nil {
 			return nil, err
 		}
 		if err := checkTimed(shape); err != nil {

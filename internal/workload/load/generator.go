@@ -131,7 +131,7 @@ func New(scenario Scenario, opts Options) (*Generator, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.prefetcher = newPrefetcher(opts.Source, func() (sample, bool) { return sample{index: next()}, true }, draws(scenario.Phases, scenario.Share), g.onFed)
+	g.prefetcher = newPrefetcher(opts.Source, func() (sample, bool) { return sample{index: int32(next())}, true }, draws(scenario.Phases, scenario.Share), g.onFed)
 	return g, nil
 }
 

@@ -54,7 +54,7 @@ func (p *phase) newSession(d sample, id string, turns int, due int64) *ticket {
 	if p.Mode == AgenticReplay {
 		s.family.reached = map[int]int{}
 	}
-	s.Session = Session{ID: id, Conversation: d.index, Shape: d.shape, Turns: turns, URL: p.g.url(&d), Pass: p.g.pass(&d)}
+	s.Session = Session{ID: id, Conversation: int(d.index), Shape: d.shape, Turns: turns, URL: p.g.url(&d), Pass: p.g.pass(&d)}
 	return &ticket{p: p, ses: s, req: Request{Phase: &p.info, Session: &s.Session}, due: due}
 }
 

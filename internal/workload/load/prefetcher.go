@@ -12,11 +12,11 @@ const (
 
 // sample is a sampled conversation.
 type sample struct {
-	index int
+	index int32 // of the conversation
+	pass  int32 // how often it was drawn in the run, with this draw; 0 = the machine counts itself
 	shape Shape
-	// With several machines; 0 = the machine counts them itself.
-	session int64 // number of its session in the run, from 1
-	pass    int   // how often it was drawn in the run, with this draw
+	// session is the number of its session in the run, from 1, with several machines; 0 = the machine counts itself.
+	session int64
 }
 
 // prefetcher takes conversations from the source in sampling order, a little ahead of their use, in its own goroutine. It lives as long as the run:
@@ -97,7 +97,7 @@ func (f *prefetcher) run(ctx context.Context) {
 		var err error
 		d, more := next()
 		if more {
-			d.shape, err = f.source.Shape(d.index)
+			d.shape, err = f.source.Shape(int(d.index))
 		}
 		f.mu.Lock()
 		switch {

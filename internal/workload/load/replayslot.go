@@ -112,7 +112,7 @@ func (g *Generator) cutAt(d sample, at float64) *replaySlot {
 	main := g.laneSession(d, max(next, 0))
 	f := main.family
 	l := &replaySlot{family: f}
-	f.markAnswered(d.index, next, len(root.Turns))
+	f.markAnswered(int(d.index), next, len(root.Turns))
 	if next >= 0 {
 		l.add(main, next, at)
 	}
@@ -166,7 +166,7 @@ func (g *Generator) cutBefore(d sample, draw *rng.Numpy, r Replay) *replaySlot {
 	turn += draw.Integers(0, to-turn+1)
 	main := g.laneSession(d, turn+1)
 	l := &replaySlot{family: main.family}
-	l.family.markAnswered(d.index, turn+1, n)
+	l.family.markAnswered(int(d.index), turn+1, n)
 	l.streams = []*stream{{ses: main, next: turn + 1, primes: turn, lead: -1}}
 	l.close()
 	return l
@@ -177,7 +177,7 @@ func (g *Generator) laneSession(d sample, next int) *session {
 	n := len(d.shape.Turns)
 	f := &family{reached: map[int]int{}}
 	s := &session{drawn: d, family: f, unsentTurns: d.shape.requestsFrom(next, n)}
-	s.Session = Session{ID: rng.UUID(), Conversation: d.index, Shape: d.shape, Turns: n, URL: g.url(&d), From: max(0, next-1), Pass: g.pass(&d)}
+	s.Session = Session{ID: rng.UUID(), Conversation: int(d.index), Shape: d.shape, Turns: n, URL: g.url(&d), From: max(0, next-1), Pass: g.pass(&d)}
 	return s
 }
 
