@@ -4,29 +4,33 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"aiperf/internal/base/testhome"
 )
 
-// hostileProgram misbehaves in the way of its first argument. It starts a child, ignores SIGTERM, and writes the numbers of both processes to the file of
-// its second argument.
+// hostileProgram misbehaves in the way of its first argument. It starts a child, ignores SIGTERM, and both hold the pipe of its second
+// argument open.
 const hostileProgram = `
 import os, signal, subprocess, sys, time
-mode, pids = sys.argv[1:]
+mode, alive = sys.argv[1:]
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-with open(pids, "a") as f:
-    f.write("%d %d\n" % (os.getpid(), child.pid))
+alive = open(alive, "w")
+child = subprocess.Popen(["sleep", "1000"], stdin=subprocess.DEVNULL, stdout=alive, stderr=subprocess.DEVNULL)
+alive.write("started")
+alive.flush()
 def say(text):
     sys.stdout.write(text)
     sys.stdout.flush()
 sys.stdin.readline()
+if mode == "stillborn":
+    os._exit(3)
 if mode == "noise":
     say("Welcome to my plug-in!\n")
     time.sleep(1000)
@@ -41,14 +45,27 @@ if mode in ("dies", "half"):
 time.sleep(1000)
 `
 
-// hostileUses are the commands that use a plug-in of each category. works: the command continues without the plug-in, with a warning.
+// honestBenchmark gives three problems.
+const honestBenchmark = `
+import sys
+sys.stdin.readline()
+print('{"type":"hello","protocol":1,"methods":["load"]}', flush=True)
+sys.stdin.readline()
+print('{"id":1,"part":{"problems":[' + ",".join(['{"prompt":"2 + 2?","ground_truth":"4","task":"sums"}'] * 3) + ']}}', flush=True)
+print('{"id":1,"result":{}}', flush=True)
+sys.stdin.readline()
+`
+
+// hostileUses are the commands that use a plug-in of each category. works: the command continues without the plug-in, with a warning. hello: but not
+// if the plug-in fails before it has said hello.
 var hostileUses = map[string]struct {
-	args  []string
-	works bool
+	args         []string
+	works, hello bool
 }{
 	"endpoint":                {args: []string{"--endpoint-type", "evil"}},
 	"custom_dataset_loader":   {args: []string{"--input-file", "ROWS", "--custom-dataset-type", "evil"}},
 	"accuracy_benchmark":      {args: []string{"--accuracy-benchmark", "evil"}},
+	"accuracy_grader":         {args: []string{"--accuracy-benchmark", "honest", "--accuracy-grader", "evil"}, works: true, hello: true},
 	"data_exporter":           {works: true},
 	"gpu_telemetry_collector": {args: []string{"--gpu-telemetry", "evil"}},
 	"search_planner": {args: []string{"--search-planner", "evil", "--search-space", "phases.profiling.concurrency:1,4:int", "--search-metric", "request_latency",
@@ -61,18 +78,30 @@ var hostileUses = map[string]struct {
 func TestHostilePlugins(t *testing.T) {
 	testhome.Slow(t)
 	for category, use := range hostileUses {
-		for _, mode := range []string{"noise", "flood", "dies", "half", "wrong", "lies", "quiet"} {
+		for _, mode := range []string{"stillborn", "noise", "flood", "dies", "half", "wrong", "lies", "quiet"} {
 			t.Run(category+"/"+mode, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				pids := filepath.Join(dir, "pids")
-				manifest := category + ":\n  evil:\n    exec: [python3, evil.py, " + mode + ", " + pids + "]\n    timeout: 500ms\n"
+				pipe := filepath.Join(dir, "alive")
+				manifest := category + ":\n  evil:\n    exec: [python3, evil.py, " + mode + ", " + pipe + "]\n    timeout: 500ms\n"
 				manifest += "    metadata: {endpoint_path: /v1/chat/completions, supports_streaming: true, produces_tokens: true, tokenizes_input: true, metrics_title: null, default_grader: exact_match}\n"
-				for name, text := range map[string]string{"plugins.yaml": manifest, "evil.py": hostileProgram, "rows.txt": "x\n"} {
+				if category == "accuracy_grader" {
+					manifest += "accuracy_benchmark:\n  honest:\n    exec: [python3, honest.py]\n    metadata: {default_grader: exact_match}\n"
+				}
+				files := map[string]string{"plugins.yaml": manifest, "evil.py": hostileProgram, "honest.py": honestBenchmark, "rows.txt": "x\n"}
+				for name, text := range files {
 					if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
+				if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				alive, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer alive.Close()
 				args := []string{"--url", "mock://?ttft=0&itl=0", "--model", "m", "--tokenizer", "builtin", "--request-count", "3"}
 				for _, a := range use.args {
 					args = append(args, strings.ReplaceAll(a, "ROWS", filepath.Join(dir, "rows.txt")))
@@ -81,27 +110,27 @@ func TestHostilePlugins(t *testing.T) {
 				status := p.wait()
 				said := p.stderr.String() + p.stdout.String()
 				silent := category == "data_exporter" && mode == "lies" // a result without files is right
-				if (status == 0) != use.works || !silent && !strings.Contains(said, "plug-in "+category+":evil: ") {
+				works := use.works && (!use.hello || mode != "stillborn" && mode != "noise")
+				if (status == 0) != works || !silent && !strings.Contains(said, "plug-in "+category+":evil: ") {
 					t.Errorf("status %d: %s", status, said)
 				}
 				if strings.Contains(said, "panic") || strings.Contains(said, strings.Repeat("x", 1000)) {
 					t.Errorf("said %.2000s", said)
 				}
-				if use.works && p.summary().avg(t, "request_count") != 3 {
+				if works && p.summary().avg(t, "request_count") != 3 {
 					t.Error("requests are missing")
 				}
-				list, err := os.ReadFile(pids)
-				if err != nil || len(bytes.Fields(list)) < 2 {
-					t.Fatalf("the program did not start: %v %s", err, said)
+				if category == "accuracy_grader" && works {
+					scores, err := os.ReadFile(filepath.Join(p.dir, "accuracy_results.csv"))
+					if err != nil || string(scores) != "task,correct,total,unparsed,accuracy\nOVERALL,0,0,0,\n" {
+						t.Errorf("answers without a grade have a score: %v %s", err, scores)
+					}
 				}
-				for word := range strings.FieldsSeq(string(list)) {
-					pid, err := strconv.Atoi(word)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := syscall.Kill(pid, 0); err == nil && !zombie(pid) {
-						t.Errorf("process %d is alive", pid)
-					}
+				if err := alive.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+					t.Fatal(err)
+				}
+				if text, err := io.ReadAll(alive); err != nil || !bytes.HasPrefix(text, []byte("started")) {
+					t.Errorf("the program did not start, or it or its child lives on: %q %v %s", text, err, said)
 				}
 			})
 		}
