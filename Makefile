@@ -2,7 +2,7 @@
 export CGO_ENABLED := 0
 
 GO      ?= go
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+VERSION := $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/null || echo dev))
 # grpc's tracing pages bring text/template, and with that every exported method of every package (6 MB)
 TAGS    := grpcnotrace
 LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
@@ -11,7 +11,7 @@ TEXTS    ?= 1500
 PYTHON   ?= python3
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -28,6 +28,26 @@ weight: build ## size, packages and resident memory of --version against the lim
 
 weight-cold: build ## the same, and the CPU time of a build with an empty cache (minutes)
 	$(GO) run ./test/weight -tags $(TAGS) -cold
+
+licences: ## docs/licences.md again: the licences of the modules that are linked
+	$(GO) run ./test/release licences
+
+release-parts: build ## what archives and packages have besides the program: man pages, completions, licence texts, into packaging/build
+	rm -rf packaging/build
+	$(GO) run ./test/release pages ./aiperf packaging/build
+	$(GO) run ./test/release notices packaging/build/THIRD-PARTY-LICENCES
+
+snapshot: ## archives, deb, rpm, checksums and lists of contents of this commit in dist/; nothing is signed or published (goreleaser: make release-tools)
+	goreleaser release --snapshot --clean --skip=sign,publish
+
+wheel: build ## Python wheel that carries the program, into dist/
+	$(GO) run ./test/release wheel ./aiperf dist
+
+reproducible: ## the last commit built twice, in two directories, the second time with an empty cache (minutes); fails if the programs differ
+	$(GO) run ./test/release reproducible
+
+release-tools: ## GoReleaser, built from its module
+	$(GO) install github.com/goreleaser/goreleaser/v2@v2.15.0
 
 PREFIX ?= /usr/local
 

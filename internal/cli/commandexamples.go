@@ -19,6 +19,7 @@ var commandExamples = map[string]string{
 	"mock-server":   "mock-server --port 8000 --ttft 50ms",
 	"watch":         "watch artifacts/my-run",
 
+	"support-bundle":     "support-bundle artifacts/my-run\nsupport-bundle --list artifacts/my-run",
 	"speed-bench-report": "speed-bench-report artifacts",
 	"plot":               "plot artifacts/my-run\nplot --dashboard artifacts",
 	"report":             "report artifacts/my-run\nreport --html artifacts/my-run",

@@ -47,11 +47,13 @@ func (p *Program) doctorCommand() *cobra.Command {
 				return exitStatus(max(1, status))
 			}
 			checks := facts.Checks()
-			write := p.writeDoctorPage
+			var err error
 			if set.True("--json", false) {
-				write = p.writeDoctorJSON
+				err = writeDoctorJSON(p.data(), facts, checks)
+			} else {
+				err = p.writeDoctorPage(facts, checks)
 			}
-			if err := write(facts, checks); err != nil {
+			if err != nil {
 				return err
 			}
 			worst := doctor.Worst(checks)
@@ -66,12 +68,12 @@ func (p *Program) doctorCommand() *cobra.Command {
 // gateFailed is the exit status of a check that was made and failed, as of a gate.
 const gateFailed = 3
 
-// writeDoctorJSON prints the checks for programs.
-func (p *Program) writeDoctorJSON(f *doctor.Facts, checks []doctor.Check) error {
+// writeDoctorJSON writes the checks for programs.
+func writeDoctorJSON(w io.Writer, f *doctor.Facts, checks []doctor.Check) error {
 	for i := range checks {
 		checks[i].Name = strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(checks[i].Name, "-", "_")), " ", "_")
 	}
-	enc := json.NewEncoder(p.data())
+	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
 	return enc.Encode(struct {

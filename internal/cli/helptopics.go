@@ -51,7 +51,7 @@ func helpTopics() (names []string) {
 	return names
 }
 
-// helpOn explains one word: a concept, or else a page or a flag of profile.
+// helpOn explains one word: a concept, or else a page or a flag of profile, or else a metric.
 func (p *Program) helpOn(root *cobra.Command, word string) error {
 	for _, one := range concepts {
 		if slices.Contains(one.names, strings.ToLower(word)) {
@@ -62,6 +62,10 @@ func (p *Program) helpOn(root *cobra.Command, word string) error {
 	_, _, flag := resolve.Flags.Lookup("--" + word)
 	if flag || slices.ContainsFunc(topics, func(one helpTopic) bool { return one.name == word }) {
 		return p.profileHelp(word)
+	}
+	if text := metricHelp(word); text != "" {
+		_, err := fmt.Fprintln(p.Out, text)
+		return err
 	}
 	known := helpTopics()
 	for _, c := range root.Commands() {

@@ -49,7 +49,7 @@ func reference() string {
 	for _, c := range []struct {
 		name  string
 		table *setting.Table
-	}{{"report", reportTable()}, {"plot", plotTable()}, {"find-capacity, in addition to the flags of profile", capacityTable()}, {"ab, in addition to the flags of profile", turnsTable()}, {"mock-server", mockServerTable()}, {"chat", chatTable()}, {"watch", watchTable()}, {"doctor", doctorTable()}, {"tokenizer info, count, encode, decode", tokenizerTable([]string{"--jsonl", "--special", "--chat"})}} {
+	}{{"report", reportTable()}, {"plot", plotTable()}, {"find-capacity, in addition to the flags of profile", capacityTable()}, {"ab, in addition to the flags of profile", turnsTable()}, {"mock-server", mockServerTable()}, {"chat", chatTable()}, {"watch", watchTable()}, {"doctor", doctorTable()}, {"support-bundle", supportBundleTable()}, {"tokenizer info, count, encode, decode", tokenizerTable([]string{"--jsonl", "--special", "--chat"})}} {
 		fmt.Fprintf(&b, "\n## aiperf %s\n\n| flag | value | what |\n|---|---|---|\n", c.name)
 		for i := range c.table.Rows {
 			f := &c.table.Rows[i]

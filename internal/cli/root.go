@@ -125,7 +125,7 @@ func (p *Program) root() *cobra.Command {
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.explainCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
-	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand(), p.doctorCommand(), p.pluginsCommand())
+	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand(), p.doctorCommand(), p.pluginsCommand(), p.supportBundleCommand())
 	p.completionCommands(root)
 	for _, c := range root.Commands() {
 		c.GroupID = groupOf(c.Name())

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 )
 
 // exporterCount is the number of pages that are read at 3 Hz during the load. Each is as long as that of a vLLM server with two models.
@@ -82,7 +83,7 @@ func exporters(n int) (urls []string, stop func(), err error) {
 			return nil, nil, err
 		}
 		var count atomic.Int64
-		s := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		s := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			looks := count.Add(1)
 			var page strings.Builder
 			for i := range 40 {

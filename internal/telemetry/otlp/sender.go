@@ -30,7 +30,7 @@ type sender struct {
 func newSender(o *Options, to target, path string, headers map[string]string) *sender {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	if to.tls {
-		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: !o.VerifyTLS}
+		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: !o.VerifyTLS} //nolint:gosec // the user decides
 	}
 	return &sender{url: to.base + path, headers: to.with(headers), agent: "aiperf/" + o.Run.Version, client: &http.Client{Transport: transport, Timeout: o.Timeout}}
 }

@@ -166,7 +166,7 @@ const maxCertificates = 16 << 20
 func (o *TLS) config() (*tls.Config, error) {
 	cfg := &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-		ServerName: o.ServerName, InsecureSkipVerify: o.Insecure,
+		ServerName: o.ServerName, InsecureSkipVerify: o.Insecure, //nolint:gosec // the user decides
 	}
 	if o.Protocols != nil {
 		cfg.NextProtos = o.Protocols

@@ -130,7 +130,7 @@ func (c *tcase) serve(t *testing.T) hfhub.Config {
 		parts := strings.SplitN(rest, "/", 3)
 		id := parts[0] + "/" + parts[1]
 		if repos[id] == nil {
-			repos[id] = &repo{commit: fmt.Sprintf("%x", sha1.Sum([]byte(id))), files: map[string][]byte{}} //nolint:gosec // looks like a commit
+			repos[id] = &repo{commit: fmt.Sprintf("%x", sha1.Sum([]byte(id))), files: map[string][]byte{}}
 		}
 		repos[id].files[parts[2]] = b
 	}
@@ -209,5 +209,5 @@ func answer(w http.ResponseWriter, req *http.Request, repos map[string]*repo) {
 
 // gitName returns the git blob id of a content.
 func gitName(b []byte) string {
-	return fmt.Sprintf("%x", sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(b)), b...))) //nolint:gosec // git's object names
+	return fmt.Sprintf("%x", sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", len(b)), b...)))
 }

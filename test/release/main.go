@@ -1,0 +1,70 @@
+// Release makes and checks what belongs to a release besides the program: the licences of its parts, a list of its contents (SBOM), man pages and
+// completions, a Python wheel, and the proof that two builds of one commit are equal. It needs only Go. Nothing is published.
+//
+//	go run ./test/release licences             docs/licences.md again
+//	go run ./test/release notices FILE         texts of all licences
+//	go run ./test/release sbom PROGRAM FILE    CycloneDX 1.6 of a built program
+//	go run ./test/release pages PROGRAM DIR    man pages and completions
+//	go run ./test/release wheel PROGRAM DIR    Python wheel that carries the program
+//	go run ./test/release manifests SUMS URL DIR    Homebrew formula and Scoop manifest from checksums.txt and the page of the releases
+//	go run ./test/release reproducible         builds the last commit twice, in two directories, and compares
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// buildTags are those of the Makefile.
+const buildTags = "grpcnotrace"
+
+// systems are the operating systems for which releases are made.
+func systems() []string { return []string{"linux", "darwin", "windows"} }
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("usage: release licences | notices FILE | sbom PROGRAM FILE | pages PROGRAM DIR | wheel PROGRAM DIR | manifests SUMS URL DIR | reproducible")
+
+// run carries out one command.
+func run(args []string) error {
+	if len(args) == 0 {
+		return errUsage
+	}
+	switch name, rest := args[0], args[1:]; {
+	case name == "licences" && len(rest) == 0:
+		return writeLicences(licencePage, filepath.Join("docs", "licences.md"))
+	case name == "notices" && len(rest) == 1:
+		return writeLicences(licenceTexts, rest[0])
+	case name == "sbom" && len(rest) == 2:
+		return writeSBOM(rest[0], rest[1])
+	case name == "pages" && len(rest) == 2:
+		return writePages(rest[0], rest[1])
+	case name == "wheel" && len(rest) == 2:
+		return writeWheel(rest[0], rest[1])
+	case name == "manifests" && len(rest) == 3:
+		return writeManifests(rest[0], rest[1], rest[2])
+	case name == "reproducible" && len(rest) == 0:
+		return reproducible()
+	}
+	return errUsage
+}
+
+// writeLicences writes a text about the linked modules.
+func writeLicences(text func([]module) (string, error), path string) error {
+	list, err := linked()
+	if err != nil {
+		return err
+	}
+	out, err := text(list)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(out), 0o644)
+}

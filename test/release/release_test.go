@@ -1,0 +1,204 @@
+package main
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+
+	"aiperf/internal/base/testhome"
+)
+
+// TestLicencePage: docs/licences.md lists the modules that are linked, each with a licence that is accepted.
+func TestLicencePage(t *testing.T) {
+	testhome.Slow(t)
+	t.Chdir("../..")
+	list, err := linked()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := licencePage(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile("docs/licences.md"); err != nil || string(got) != want {
+		t.Errorf("docs/licences.md is out of date (%v): run make licences", err)
+	}
+	texts, err := licenceTexts(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range list {
+		if !strings.Contains(texts, "==== "+m.path+" "+m.version) {
+			t.Errorf("no text of the licence of %s", m.path)
+		}
+	}
+}
+
+// TestClassify: texts of licences are recognised, and those of others are refused.
+func TestClassify(t *testing.T) {
+	const bsd2 = "Redistributions in binary form must\n reproduce the above copyright notice"
+	for text, want := range map[string]string{
+		"Permission is hereby granted, free of\n charge, to any person": "MIT", bsd2: "BSD-2-Clause", bsd2 + " Neither the name of X": "BSD-3-Clause",
+		"Apache License\n   Version 2.0, January 2004": "Apache-2.0", "all rights reserved": "",
+	} {
+		if got := strings.Join(classify(text), ", "); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+	for _, text := range []string{"GNU General Public License", "Mozilla Public\nLicense", "nothing known"} {
+		m := module{path: "x", files: []licenceFile{{"LICENSE", text}}}
+		if names, err := m.licencesOf(); err == nil {
+			t.Errorf("%q is accepted as %v", text, names)
+		}
+	}
+}
+
+// TestSBOM: the list has the program, Go and every module with its sum and licence; a module without a known licence is an error.
+func TestSBOM(t *testing.T) {
+	t.Setenv("VERSION", "v1.2.3")
+	info := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{{Path: "a/b", Version: "v1.0.0+incompatible", Sum: "h1:x"}}, Settings: []debug.BuildSetting{{Key: "GOOS", Value: "linux"}, {Key: "x", Value: "y"}}}
+	known := []module{{path: "a/b", version: "v1.0.0", files: []licenceFile{{"LICENSE", "Permission is hereby granted, free of charge"}}}}
+	list, err := contentsOf(info, []byte("program"), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		`"bomFormat":"CycloneDX"`, `"specVersion":"1.6"`, `"version":"1.2.3"`, fmt.Sprintf("%x", sha256.Sum256([]byte("program"))), `pkg:golang/a/b@v1.0.0%2Bincompatible`,
+		`pkg:golang/std@1.26.8`, `{"name":"go:sum","value":"h1:x"}`, `{"license":{"id":"MIT"}}`, `"name":"go:build:GOOS","value":"linux"`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %s in %s", want, text)
+		}
+	}
+	if _, err := contentsOf(info, nil, nil); err == nil {
+		t.Error("a module without a licence is accepted")
+	}
+}
+
+// TestRoff: no line of a help text is taken as a request, and hyphens stay hyphens, so that flags can be copied.
+func TestRoff(t *testing.T) {
+	got := roff(page{"aiperf-x", 1, nil, "a short-text"}, "1.2.3", "Usage: aiperf x\n\n.hidden\n'quote\n  --flag-name\\\nExamples:\n  aiperf x\n")
+	for _, want := range []string{".TH \"AIPERF-X\" 1", "aiperf\\-x \\- a short\\-text", "\n\\&.hidden\n", "\n\\&'quote\n", "\\-\\-flag\\-name\\e", "\n.SH EXAMPLES\n.nf\n  aiperf x\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
+
+// TestPythonVersion: versions as packages of Python write them.
+func TestPythonVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"v1.2.3": "1.2.3", "1.2.3": "1.2.3", "v1.2.3-rc1": "1.2.3rc1", "1.2.3-beta.2": "1.2.3b2", "v1.2.3-4-gabc123": "1.2.3.dev4+gabc123", "v1.2.3-4-gabc123-dirty": "1.2.3.dev4+gabc123",
+		"abc123": "0.0.0.dev0", "dev": "0.0.0.dev0",
+	} {
+		if got := pythonVersion(version); got != want {
+			t.Errorf("%s: %s, want %s", version, got, want)
+		}
+	}
+}
+
+// TestWheelFile: the archive has every file with its mode, a list with their hashes, and is equal each time.
+func TestWheelFile(t *testing.T) {
+	files := []wheelFile{{"m/__init__.py", []byte("x = 1\n"), 0o644}, {"d.data/scripts/aiperf", []byte("program"), 0o755}}
+	var archives [2]string
+	for i := range archives {
+		path := filepath.Join(t.TempDir(), "w.whl")
+		if err := writeWheelFile(path, "d.dist-info/RECORD", files); err != nil {
+			t.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		archives[i] = string(text)
+		z, err := zip.OpenReader(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer z.Close()
+		r, err := z.File[2].Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		record, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte("program"))
+		if want := "d.data/scripts/aiperf,sha256=" + base64.RawURLEncoding.EncodeToString(sum[:]) + ",7\n"; !strings.Contains(string(record), want) || !strings.HasSuffix(string(record), "d.dist-info/RECORD,,\n") {
+			t.Errorf("%s", record)
+		}
+		if z.File[1].Mode().Perm() != 0o755 {
+			t.Error(z.File[1].Mode())
+		}
+	}
+	if archives[0] != archives[1] {
+		t.Error("two wheels differ")
+	}
+}
+
+// TestManifests: formula and manifest get version and checksums; an incomplete list is refused.
+func TestManifests(t *testing.T) {
+	t.Chdir("../..")
+	var sums strings.Builder
+	for i, name := range []string{"darwin_amd64.tar.gz", "darwin_arm64.tar.gz", "linux_amd64.tar.gz", "linux_arm64.tar.gz", "windows_amd64.zip", "windows_arm64.zip", "linux_amd64.deb"} {
+		fmt.Fprintf(&sums, "%064x  aiperf_1.2.3_%s\n", i+1, name)
+	}
+	list, dir := filepath.Join(t.TempDir(), "checksums.txt"), t.TempDir()
+	if err := os.WriteFile(list, []byte(sums.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeManifests(list, "https://host/o/aiperf/releases/", dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, wants := range map[string][]string{
+		"aiperf.rb":   {`version "1.2.3"`, `url "https://host/o/aiperf/releases/download/v1.2.3/aiperf_1.2.3_linux_arm64.tar.gz"`, fmt.Sprintf("sha256 %q", fmt.Sprintf("%064x", 4))},
+		"aiperf.json": {`"hash": "` + fmt.Sprintf("%064x", 6)},
+	} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || strings.Contains(string(text), "@SUM") || strings.Contains(string(text), "@VERSION") {
+			t.Errorf("%v: %s", err, text)
+		}
+		for _, want := range wants {
+			if !strings.Contains(string(text), want) {
+				t.Errorf("%s: no %s", name, want)
+			}
+		}
+		if name == "aiperf.json" && !json.Valid(text) {
+			t.Errorf("no JSON: %s", text)
+		}
+	}
+	for _, bad := range []string{"", fmt.Sprintf("%064x  aiperf_1.2.3_linux_amd64.tar.gz\n", 1), sums.String() + fmt.Sprintf("%064x  aiperf_1.2.4_linux_amd64.tar.gz\n", 1)} {
+		if err := os.WriteFile(list, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := writeManifests(list, "https://host/o/aiperf/releases", dir); err == nil {
+			t.Errorf("accepted: %s", bad)
+		}
+	}
+}
+
+// TestUsage: a command that does not exist is an error.
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{nil, {"x"}, {"sbom"}, {"licences", "x"}} {
+		if err := run(args); err == nil {
+			t.Errorf("%v is accepted", args)
+		}
+	}
+	if !slices.Contains(systems(), "linux") {
+		t.Error(systems())
+	}
+}
