@@ -9,6 +9,8 @@ import (
 	"reflect"
 	"time"
 	"unicode/utf8"
+
+	"aiperf/internal/base/jsontext"
 )
 
 // call is a request to the program that has no answer yet.
@@ -262,6 +264,9 @@ func (m *message) decode(into any) error {
 	if string(m.Result) == "null" {
 		return errors.New("the result is null")
 	}
+	if key := repeatedKey(m.Result); key != "" {
+		return fmt.Errorf("the result has the key %s twice: %s", quote(key), quote(string(m.Result[:min(len(m.Result), 1000)])))
+	}
 	if fault := unmarshal("the result", m.Result, into); fault != nil {
 		return errors.New(fault.Found)
 	}
@@ -294,6 +299,44 @@ func unmarshal(what string, text []byte, into any) *Fault {
 	return nil
 }
 
+// repeatedKey returns a key that an object of a text has twice; "" = there is none, or the text is too long to look. Which of two values counts differs
+// between programs that read JSON.
+func repeatedKey(text []byte) (found string) {
+	if len(text) > mostLooked {
+		return ""
+	}
+	s := jsontext.Scanner{Doc: text}
+	var look func()
+	look = func() {
+		switch {
+		case s.Open('{'):
+			seen := map[string]bool{}
+			for first := true; s.Next('}', first); first = false {
+				key := string(s.Key())
+				if seen[key] {
+					found = key
+				}
+				seen[key] = true
+				look()
+			}
+		case s.Open('['):
+			for first := true; s.Next(']', first); first = false {
+				look()
+			}
+		default:
+			s.Skip()
+		}
+	}
+	look()
+	if !s.Done() {
+		return "" // the decoder says what is wrong
+	}
+	return found
+}
+
+// mostLooked is the length of a text, in bytes, up to which repeated keys are searched for. Longer ones hold data, not figures.
+const mostLooked = 64 << 10
+
 // kindName names a type in the words of JSON.
 func kindName(t reflect.Type) string {
 	switch t.Kind() {
@@ -307,6 +350,8 @@ func kindName(t reflect.Type) string {
 		return "an object"
 	case reflect.Pointer:
 		return kindName(t.Elem())
+	case reflect.Int, reflect.Int64:
+		return "an integer"
 	}
 	return "a number" // of the types of the protocol only these are left
 }

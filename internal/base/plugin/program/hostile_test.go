@@ -107,6 +107,7 @@ var texts = map[string]string{
 	"list":         `[{"id":ID}]` + "\n",
 	"latin1":       `{"id":ID,"result":{"text":"` + "\xe9" + `"}}` + "\n",
 	"wrong-type":   `{"id":ID,"result":{"n":"many"}}` + "\n",
+	"twice":        `{"id":ID,"result":{"list":[{"n":1}],"n":1,"n":2}}` + "\n",
 	"null":         `{"id":ID,"result":null}` + "\n",
 	"list-result":  `{"id":ID,"result":[1]}` + "\n",
 	"part":         `{"id":ID,"part":{}}` + "\n",

@@ -40,7 +40,7 @@ func TestGreeting(t *testing.T) {
 		"silent-hello": "no greeting within 300ms", "half-hello": "no greeting within 300ms", "cut-hello": `the output ends within a line: "{\"type\":\"hel"`,
 		"chatty":     `its first line is not a JSON object: "Loading the model…"; standard output is for the protocol`,
 		"list-hello": "its first line is not a JSON object", "other-type": `has the type "hi"`, "protocol-2": "speaks protocol 2, but this aiperf speaks 1",
-		"text-protocol": `its first line has a string for "protocol", but needs a number`, "refusal": `the program says: "no licence`,
+		"text-protocol": `its first line has a string for "protocol", but needs an integer`, "refusal": `the program says: "no licence`,
 		"no-method": `has no method echo, only "other"`, "exit-hello": `(exit status 3); its last line on standard error: "ImportError: no module"`,
 		"binary-hello": "its first line is not UTF-8", "flood-hello": "a line of more than 1 MiB",
 	} {
@@ -67,7 +67,7 @@ func TestStartErrors(t *testing.T) {
 // TestBrokenProtocol: a line that breaks the protocol ends the program. The call under way and later ones fail with the same reason.
 func TestBrokenProtocol(t *testing.T) {
 	for how, want := range map[string]string{
-		"wrong-id": "an answer to call 99, which aiperf did not make", "negative-id": "an answer to call -1", "text-id": `has a string for "id", but needs a number`,
+		"wrong-id": "an answer to call 99, which aiperf did not make", "negative-id": "an answer to call -1", "text-id": `has a string for "id", but needs an integer`,
 		"no-id": "a line that is not an answer with id and one of result, error or part", "both": "a line that is not an answer",
 		"neither": "a line that is not an answer", "chat": `a line of its output is not a JSON object: "done!"`, "empty-line": "is not a JSON object",
 		"nan": "is not a JSON object", "list": "is not a JSON object", "latin1": "a line of its output is not UTF-8", "part": "a part of the answer to call 1",
@@ -101,7 +101,7 @@ func TestBrokenProtocol(t *testing.T) {
 // TestFailedCalls: an answer that is not a result of its kind fails its call only.
 func TestFailedCalls(t *testing.T) {
 	for how, want := range map[string]string{
-		"wrong-type": `the result has a string for "N", but needs a number`, "null": "the result is null", "list-result": "the result is not a JSON object",
+		"wrong-type": `the result has a string for "N", but needs an integer`, "twice": `the result has the key "n" twice: `, "null": "the result is null", "list-result": "the result is not a JSON object",
 		"error": `the program says: "bad luck"`,
 	} {
 		t.Run(how, func(t *testing.T) {
