@@ -96,7 +96,7 @@ type Generator struct {
 func New(scenario Scenario, opts Options) (*Generator, error) {
 	scenario.URLs = max(1, scenario.URLs)
 	switch {
-	case scenario.CatchUp == 0:
+	case scenario.CatchUp == 0, scenario.CatchUp < 0 && !scenario.Share.whole(): // a share skips what is late, and every send is late by some µs
 		scenario.CatchUp = defaultCatchUp
 	case scenario.CatchUp < 0:
 		scenario.CatchUp = 0

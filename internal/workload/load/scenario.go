@@ -17,7 +17,7 @@ type Scenario struct {
 	URLs     int // number of target URLs, assigned to sessions in turn; 0 = 1
 	Share    Share
 
-	CatchUp     time.Duration // lateness above which a rate schedule is re-anchored; 0 = 10 ms, negative = never
+	CatchUp     time.Duration // lateness above which a rate schedule is re-anchored; 0 = 10 ms, negative = any lateness
 	CancelDrain time.Duration // wait for the return of cancelled requests; 0 = 10 s
 	FailFast    bool          // end the run when no connection can be made any more and a duration would keep retrying
 	// GraphFailFast makes a failed request of a started session the last one of its graph.
