@@ -14,8 +14,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
+
+	"aiperf/internal/base/lazyregexp"
 )
 
 // Limits of the bus.
@@ -55,8 +56,8 @@ type Refusal struct{ Reason string }
 func (r *Refusal) Error() string { return r.Reason }
 
 var (
-	namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
-	kindPattern = regexp.MustCompile(`^[a-z][a-z-]{0,31}$`)
+	namePattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+	kindPattern = lazyregexp.New(`^[a-z][a-z-]{0,31}$`)
 )
 
 // CheckName returns an error if a worker cannot have this name.

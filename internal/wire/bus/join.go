@@ -16,9 +16,10 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"strconv"
 	"time"
+
+	"aiperf/internal/base/lazyregexp"
 )
 
 // Join says how a worker reaches a controller: nats://HOST:PORT on the same machine, tls://HOST:PORT/SHA256 elsewhere. It holds no secret.
@@ -38,7 +39,7 @@ func (j Join) String() string {
 // address returns host:port.
 func (j Join) address() string { return net.JoinHostPort(j.Host, strconv.Itoa(j.Port)) }
 
-var hostPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$`)
+var hostPattern = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9])?$`)
 
 // ParseJoin reads what Join.String writes.
 func ParseJoin(text string) (Join, error) {
