@@ -46,7 +46,7 @@ func reproducible() error {
 		cmd := exec.Command("make", "build")
 		cmd.Dir = tree
 		if i > 0 {
-			cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(root, "cache"), "HOME="+root, "GOPATH="+goPath())
+			cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(root, "cache")) // the same settings of Go: they decide what is recorded of the commit
 		}
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("make build: %w: %s", err, out)
@@ -63,13 +63,4 @@ func reproducible() error {
 		}
 	}
 	return nil
-}
-
-// goPath returns the directory with the downloaded modules.
-func goPath() string {
-	out, err := exec.Command("go", "env", "GOPATH").Output()
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(out))
 }
