@@ -232,8 +232,14 @@ func (p *Program) listTypes(c plugin.Category) error {
 	if _, err := fmt.Fprintf(p.Out, "%s\n\n", upperFirst(c.Description)); err != nil {
 		return err
 	}
-	var rows [][]string
-	for _, t := range typesOf(c.Name) {
+	head, list := []string{"Type", "Description"}, typesOf(c.Name)
+	rows := [][]string{head}
+	for _, t := range list {
+		rows = append(rows, []string{t.name, ""})
+	}
+	room := p.room(1, rows)
+	rows = rows[1:]
+	for i, t := range list {
 		about := t.firstLine()
 		if t.pack != builtInPackage {
 			about = strings.TrimSpace(about + " (" + t.pack + ")")
@@ -241,9 +247,9 @@ func (p *Program) listTypes(c plugin.Category) error {
 		if t.note != "" && t.pack != builtInPackage {
 			about += " " + t.note
 		}
-		rows = append(rows, []string{t.name, cutTo(about, p.room(0, rows))})
+		rows[i][1] = cutTo(about, room)
 	}
-	if err := p.listing(c.Title()+" Types", []string{"Type", "Description"}, rows); err != nil {
+	if err := p.listing(c.Title()+" Types", head, rows); err != nil {
 		return err
 	}
 	return p.hint("aiperf plugins " + c.Name + " <type> for details")

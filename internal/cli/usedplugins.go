@@ -52,11 +52,7 @@ func namedTypes(run *config.Run) []namedType {
 	for _, f := range custom.Formats {
 		formats = append(formats, f.Name)
 	}
-	var types []string
-	for _, e := range endpoint.All() {
-		types = append(types, e.Name)
-	}
-	list := []namedType{{endpoint.Category, run.Endpoint.Type, types}, {custom.Category, run.Dataset().Format, formats}, {gpu.Category, run.GPUTelemetry.Collector, nil}}
+	list := []namedType{{endpoint.Category, run.Endpoint.Type, endpoint.BuiltIn()}, {custom.Category, run.Dataset().Format, formats}, {gpu.Category, run.GPUTelemetry.Collector, nil}}
 	if a := run.Accuracy; a != nil {
 		grader := a.Grader
 		if b := accuracy.Find(a.Benchmark); b != nil && grader == "" {

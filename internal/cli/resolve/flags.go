@@ -51,11 +51,7 @@ func shownSets() []string {
 
 // endpointTypes returns the names of --endpoint-type, including old ones.
 func endpointTypes() []string {
-	var names []string
-	for _, e := range endpoint.All() {
-		names = append(names, e.Name)
-	}
-	return append(names, oldEndpointTypes...)
+	return append(endpoint.BuiltIn(), oldEndpointTypes...)
 }
 
 // oldEndpointTypes lists GenAI-Perf's names for other types or for none.

@@ -72,18 +72,31 @@ func (e *Endpoint) metadataReaders(d *definition) map[string]func(string, *yaml.
 	return readers
 }
 
-// flag reads a boolean. into = nil: response says the same more exactly, and only false needs no more.
+// flag reads a boolean. into = nil: response says the same more exactly; true must agree with it (agreeFlag).
 func (d *definition) flag(key string, value *yaml.Node, into *bool) {
 	var on bool
 	if value.Tag != "!!bool" || value.Decode(&on) != nil {
 		d.wrong(value, key, "must be true or false")
 		return
 	}
-	switch {
-	case into != nil:
+	if into != nil {
 		*into = on
-	case on && key == "metadata.requires_form_data" && len(d.entry.Exec) == 0:
+	} else if on {
+		d.agreeFlag(key, value)
+	}
+}
+
+// agreeFlag checks a flag that is true and whose meaning another part of the entry has.
+func (d *definition) agreeFlag(key string, value *yaml.Node) {
+	isProgram, response := len(d.entry.Exec) > 0, d.child(d.entry.Definition, "response")
+	needed := map[string]string{"metadata.produces_images": "images", "metadata.produces_videos": "videos", "metadata.produces_audio": "items", "metadata.requires_polling": "poll"}[key]
+	switch {
+	case needed == "" && !isProgram:
 		d.wrong(value, key, "cannot be true: bodies of a template are JSON; use a program (exec)")
+	case needed != "" && isProgram:
+		d.wrong(value, key, "cannot be true: a program reads texts only, in one answer; describe the endpoint with request and response")
+	case needed != "" && d.child(response, needed) == nil:
+		d.wrong(value, key, "needs response.%s", needed)
 	}
 }
 

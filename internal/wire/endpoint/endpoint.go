@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/plugin"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/framing"
 	"aiperf/internal/workload/conversation"
@@ -183,7 +184,8 @@ func Lookup(name string) (e *Endpoint, notice string, err error) {
 	if at >= 0 {
 		return &catalogue[at], notice, nil
 	}
-	names := Names()
+	names := BuiltIn()
+	names = append(names, plugin.Installed().Names(Category, names)...)
 	sort.Strings(names)
 	return nil, "", fmt.Errorf("unknown endpoint type %q; allowed are %s (for your own request body, use template)", name, strings.Join(names, ", "))
 }

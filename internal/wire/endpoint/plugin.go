@@ -40,12 +40,12 @@ func Mistakes(e *plugin.Entry) []string {
 	return mistakes
 }
 
-// Names lists the names of all types: the built-in ones in the order of the documentation, then those of plug-ins.
-func Names() (names []string) {
+// BuiltIn lists the names of the built-in types in the order of the documentation.
+func BuiltIn() (names []string) {
 	for i := range catalogue {
 		names = append(names, catalogue[i].Name)
 	}
-	return append(names, plugin.Installed().Names(Category, names)...)
+	return names
 }
 
 // Running is a codec that needs a program. Start comes before its first use, Close after the last one.
