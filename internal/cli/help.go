@@ -204,6 +204,9 @@ func placeholder(f *setting.Row) string {
 	case f.Sweep:
 		v += "[," + v + "…]"
 	}
+	if f.Alone != "" {
+		v = "[=" + v + "]"
+	}
 	if f.Optional {
 		v = "[" + v + "]"
 	}

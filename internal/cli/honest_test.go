@@ -62,7 +62,7 @@ var trials = map[string][2]string{
 	"--otel-url": {"http://h:1", ""}, "--stream": {"timing", "--otel-url http://h:1"}, "--otel-resource-attributes": {"a=b", "--otel-url http://h:1"}, "--gen-ai-provider": {"p", "--otel-url http://h:1"},
 	"--mlflow-tracking-uri": {"http://h:1", ""}, "--mlflow-experiment": {"x", tracked}, "--mlflow-run-name": {"x", tracked}, "--mlflow-tag": {"a:b", tracked}, "--mlflow-parent-run-id": {"x", tracked},
 	"--mlflow-artifact-glob": {"*.json", tracked}, "--wandb-project": {"p", ""}, "--wandb-entity": {"e", "--wandb-project p"}, "--wandb-run-name": {"x", "--wandb-project p"}, "--wandb-tag": {"x", "--wandb-project p"},
-	"--metrics-listen": {"9999", ""}, "--plugins-locked": {"plugins.lock", ""},
+	"--web": {}, "--metrics-listen": {"9999", ""}, "--plugins-locked": {"plugins.lock", ""},
 	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""}, "--verbose-report": {},
 	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},

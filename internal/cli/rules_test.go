@@ -160,6 +160,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--otel-url http://h --stream none metrics", "!none cannot be combined"}, {"--otel-url http://h --otel-resource-attributes a=", "!want KEY=VALUE"}, {"--gen-ai-provider x", "!needs --otel-url"},
 	{"--mlflow-tag a:b", "!needs --mlflow-tracking-uri"}, {"--mlflow-tracking-uri http://h --mlflow-tag ab", "!want KEY:VALUE"}, {"--mlflow-tracking-uri http://h --mlflow-tag {\"a\":1}", ""},
 	{"--mlflow-tracking-uri file:///x", "!want http://HOST:PORT"}, {"--mlflow-tracking-uri http://h --mlflow-artifact-glob [", "!want a pattern"}, {"--wandb-entity e", "!needs --wandb-project"},
+	{"--web", ""}, {"--web=8090", ""}, {"--web=:0 --api-token x", ""}, {"--web=host:port", "!--web host:port: want HOST:PORT"}, {"--web --api-host 0.0.0.0", "!--api-host needs --api-port"},
 	{"--metrics-listen 9464", ""}, {"--metrics-listen host:port", "!want HOST:PORT"},
 	{"--gpu-telemetry --no-gpu-telemetry", "!contradict each other"},
 	{"--artifact-dir trace.jsonl", "!is a file"},

@@ -169,11 +169,13 @@ func (p *Program) turnsCommand() *cobra.Command {
 	})
 }
 
-// sharedPort returns the setting that makes every run listen on the same port; "" = none.
+// sharedPort returns the setting that parallel runs cannot share: a port, or the live page, which shows one run; "" = none.
 func sharedPort(run *config.Run) string {
 	switch {
 	case run.Runtime.APIPort != nil || run.Environment.API.Port != 0:
 		return run.As("runtime.api_port")
+	case run.Runtime.Web != "":
+		return run.As("runtime.web")
 	case run.Runtime.MetricsListen != "" && !strings.HasSuffix(run.Runtime.MetricsListen, ":0"): // port 0 gives each run a free port
 		return run.As("runtime.metrics_listen")
 	}

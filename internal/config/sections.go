@@ -110,6 +110,7 @@ type Runtime struct {
 	APIPort          *int           `yaml:"api_port,omitempty"`
 	APIHost          string         `yaml:"api_host,omitempty"`
 	APIToken         string         `yaml:"api_token,omitempty"`      // secret; empty = a random one
+	Web              string         `yaml:"web,omitempty"`            // host:port of the live page, or auto; empty = none
 	MetricsListen    string         `yaml:"metrics_listen,omitempty"` // host:port of the Prometheus page; empty = none
 	StatsInterval    *Seconds       `yaml:"stats_interval,omitempty"` // nil: 30 s, or 5 s with the dashboard
 	PluginsLock      string         `yaml:"plugins_lock,omitempty"`   // lock file that the installed plug-ins must agree with; empty = none
@@ -221,6 +222,7 @@ var serviceRows = group("Service", []setting.Row{
 	{Flags: []string{"--api-port"}, Key: "runtime.api_port", Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "serve progress at http://HOST:PORT/api/progress, /api/metrics and /metrics during the run"},
 	{Flags: []string{"--api-host"}, Key: "runtime.api_host", Kind: setting.Text, Default: "127.0.0.1", Help: "address of the API"},
 	{Secret: redact.Secret, Flags: []string{"--api-token"}, Key: "runtime.api_token", Kind: setting.Text, Absent: true, Help: "access token of the API; random by default, part of the printed URL"},
+	{Flags: []string{"--web"}, Key: "runtime.web", Kind: setting.Text, Alone: "auto", Help: "live page of the run in a browser; --web=HOST:PORT or =PORT, this machine only without a HOST", Default: "off; port 8090 or a free one"},
 	{Flags: []string{"--metrics-listen"}, Key: "runtime.metrics_listen", Kind: setting.Text, Help: "live metrics for Prometheus at http://HOST:PORT/metrics; PORT alone listens on localhost only"},
 	{Flags: []string{"--plugins-locked"}, Key: "runtime.plugins_lock", Kind: setting.Path, Help: "refuse plug-ins that differ from this lock file (aiperf plugins lock writes it)"},
 	{Flags: []string{"--stats-interval"}, Key: "runtime.stats_interval", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 1000", Default: "30; 5 with the dashboard", Help: "longest pause between two progress lines, in s; 0 = none"},

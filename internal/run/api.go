@@ -57,7 +57,7 @@ type apiState struct {
 // startAPI starts the API server if the settings ask for one. It answers from now until the end of the run.
 func (o *runResources) startAPI(ctx context.Context) error {
 	port, host := apiAddress(o.cfg)
-	if port == 0 {
+	if port == 0 && o.opts.Web == nil {
 		return nil
 	}
 	tuning := &o.cfg.Environment.API
@@ -77,6 +77,14 @@ func (o *runResources) startAPI(ctx context.Context) error {
 		},
 		Dir: o.cfg.Artifacts.Dir, Origins: origins,
 	}
+	o.api = t
+	if o.opts.Web != nil {
+		o.opts.Web.Serve(source.Handler())
+	}
+	if port == 0 {
+		t.failed = func(ctx context.Context) error { <-ctx.Done(); return nil }
+		return nil
+	}
 	address := net.JoinHostPort(host, strconv.Itoa(port))
 	guard := &promserver.AccessGuard{Token: cmp.Or(o.cfg.Runtime.APIToken, tuning.Token, processToken()), Host: host, Open: func(path string) bool { return openPaths[path] }}
 	server, err := promserver.Listen(ctx, address, longestDownload, guard.Wrap(source.Handler()))
@@ -89,7 +97,6 @@ func (o *runResources) startAPI(ctx context.Context) error {
 	}
 	o.say.PrintAddress("API of this run", address, withToken)
 	t.failed = server.Failed
-	o.api = t
 	o.untilEnd.OnStop(func() error {
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(tuning.ShutdownTimeout.Duration(), component.StopLimit/2))
 		defer cancel()

@@ -56,7 +56,7 @@ var elsewhere = map[string]string{
 	"otel.metrics_url":                            "TestCollector", "otel.stream_metrics_enabled": "TestCollector", "otel.stream_timing_enabled": "TestCollector",
 	"otel.stream_traces_enabled": "TestCollector", "otel.custom_resource_attributes": "TestCollector", "otel.gen_ai_provider": "TestCollector",
 	"environment.otel.flush_interval": "TestCollector", "environment.otel.max_batch_records": "TestCollector",
-	"environment.otel.max_buffered_records": "TestCollector", "runtime.metrics_listen": "TestCollector",
+	"environment.otel.max_buffered_records": "TestCollector", "runtime.metrics_listen": "TestCollector", "runtime.web": "TestLivePage",
 	"runtime.api_host": "TestBusyAPI", "environment.api_server.port": "TestAPI", "environment.api_server.host": "TestAPI", "environment.api_server.cors_origins": "TestAPI",
 	"environment.api_server.shutdown_timeout": "TestAPI", "environment.otel.request_timeout": "TestDeadCollector",
 	"mlflow.tracking_uri": "TestTrackers", "mlflow.experiment": "TestTrackers", "mlflow.run_name": "TestTrackers", "mlflow.tags": "TestTrackers",

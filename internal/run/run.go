@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pipeline"
+	"aiperf/internal/report/livepage"
 	"aiperf/internal/report/runfiles"
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
@@ -45,6 +46,8 @@ type Options struct {
 	Begin func() error
 	// Worker makes the run a part of one on several machines; nil = it is the whole run.
 	Worker *Worker
+	// Web is the live page, which shows the run; nil = there is none.
+	Web *livepage.Server
 	// Observe also receives every row; nil = not needed.
 	Observe pipeline.Observer
 	// Watch follows the requests of the profiling phases and may end the run; nil = not needed.
@@ -61,6 +64,10 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	opts.complete(cfg)
 	say := newReporter(ctx, &opts, cfg)
 	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir)()
+	if opts.Web != nil {
+		opts.Web.Begin(livepage.Source{Fill: say.view.Source()})
+		defer opts.Web.End("") // of a run without results
+	}
 	o, err := start(ctx, cfg, seed, &opts, say)
 	if err != nil {
 		return nil, err
@@ -78,6 +85,9 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	})
 	o.publish(ctx, run)
 	o.report(run, sent)
+	if o.opts.Web != nil {
+		o.opts.Web.End(cfg.Artifacts.Dir)
+	}
 	if sent.err != nil {
 		return run, sent.err
 	}
@@ -177,7 +187,7 @@ func (o *runResources) runLoad(ctx context.Context) (result *load.Result, used w
 			return nil, used, errors.Join(err, o.duringLoad.Stop(ctx))
 		}
 	}
-	o.say.view.BeginLoad(o.load, o.exporters)
+	o.say.view.BeginLoad(o.load, o.exporters, &watch.Health{Meter: m, Client: o.client})
 	o.say.view.Stalls.NotReading = m.Heartbeat.MaxReadDelay
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)

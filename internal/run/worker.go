@@ -31,7 +31,7 @@ func (w *Worker) config(cfg *config.Benchmark) *config.Benchmark {
 	own.GPUTelemetry.Enabled, own.ServerMetrics.Enabled, own.NetworkLatency.Enabled = false, false, false
 	own.OTel, own.MLflow, own.WandB = config.OTel{}, config.MLflow{}, config.WandB{}
 	own.Endpoint.Probe, own.Endpoint.ResetKVCache, own.Endpoint.ServerProfiler = &no, nil, nil
-	own.Runtime.APIPort, own.Runtime.MetricsListen = &port, ""
+	own.Runtime.APIPort, own.Runtime.MetricsListen, own.Runtime.Web = &port, "", ""
 	own.Environment.UI.LiveFile = false
 	return &own
 }

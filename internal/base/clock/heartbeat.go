@@ -212,6 +212,14 @@ func (w *wakes) mean() time.Duration {
 
 func (w *wakes) share() float64 { return float64(w.late) / float64(max(1, w.n)) }
 
+// SoFar returns the same sums while the heartbeat continues. It does not count the last beat, whose probe may not have been read yet.
+func (h *Heartbeat) SoFar() Stalls {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sum.ThreadWait += time.Duration(h.threads.read().all)
+	return h.sum
+}
+
 // MaxReadDelay returns the longest delay, ns, with which the probe was read between two instants. The log covers the last two minutes with requests in
 // flight.
 func (h *Heartbeat) MaxReadDelay(from, to int64) int64 {

@@ -57,16 +57,17 @@ type Row struct {
 	Whole bool // a comma is part of a value
 	// Split splits one token of a List into values; nil splits at commas.
 	Split      func(token string) []string
-	Optional   bool // a List that may have no value
-	Sweep      bool // a comma-separated list of numbers in one token is a sweep axis over Key
-	Inf        bool // "inf" is valid
-	Big        bool // an Int of any size, stored as a text of digits without sign and leading zeros
-	Zero       bool // 0 is valid despite the bounds and means off
-	Empty      bool // the empty text is valid
-	Absent     bool // the empty text means not given
-	Words      bool // a Bool that also takes a following true or false
-	Tokens     bool // a Text that takes several tokens, joined by blanks
-	Repeatable bool // a Bool that may be given twice
+	Optional   bool   // a List that may have no value
+	Alone      string // of a Text: the value of the flag without one; a value then needs "=" ("--web=ADDR")
+	Sweep      bool   // a comma-separated list of numbers in one token is a sweep axis over Key
+	Inf        bool   // "inf" is valid
+	Big        bool   // an Int of any size, stored as a text of digits without sign and leading zeros
+	Zero       bool   // 0 is valid despite the bounds and means off
+	Empty      bool   // the empty text is valid
+	Absent     bool   // the empty text means not given
+	Words      bool   // a Bool that also takes a following true or false
+	Tokens     bool   // a Text that takes several tokens, joined by blanks
+	Repeatable bool   // a Bool that may be given twice
 
 	Pace    bool // sets a pace, which conflicts with the timestamps of a file
 	Trigger bool // starts a warm-up; the other warm-up settings only shape it

@@ -89,6 +89,8 @@ func (s *scanner) flag(token string) {
 		s.boolean(g, positive, value, hasValue)
 	case f.List || f.Tokens:
 		s.list(g, value, hasValue)
+	case f.Alone != "" && (!hasValue || value == ""):
+		g.Values = append(g.Values, f.Alone)
 	case hasValue && (value != "" || !f.numeric() || len(s.args) == 0 || !isNumber(s.args[0])):
 		g.Values = append(g.Values, value)
 	case len(s.args) > 0 && (!isFlag(s.args[0]) || f.numeric() && isNumber(s.args[0])):

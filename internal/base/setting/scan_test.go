@@ -19,6 +19,7 @@ func sample() *Table {
 		{Flags: []string{"--verbose", "-v"}, Kind: Bool, Repeatable: true},
 		{Flags: []string{"--model", "-m"}, Kind: Text, List: true},
 		{Flags: []string{"--header"}, Kind: Text, List: true, Whole: true},
+		{Flags: []string{"--page"}, Kind: Text, Alone: "auto"},
 		{Flags: []string{"--gpu"}, Kind: Text, List: true, Optional: true},
 		{Flags: []string{"--kind"}, Kind: Enum, Choices: []string{"round_robin", "sticky-user"}},
 		{Flags: []string{"--goodput"}, Kind: Text, Tokens: true},

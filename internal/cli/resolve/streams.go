@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"aiperf/internal/report/livepage"
 	"encoding/json"
 	"net"
 	"net/url"
@@ -91,19 +92,25 @@ func (r *resolver) pairs(flag, sep string) map[string]string {
 	return all
 }
 
-// listen completes the address of the page for Prometheus.
+// listen completes the addresses of the page for Prometheus and of the live page.
 func (r *resolver) listen() {
-	text := &r.run.Runtime.MetricsListen
-	if *text == "" && !r.has("--metrics-listen") {
-		return
+	if text := &r.run.Runtime.MetricsListen; *text != "" || r.has("--metrics-listen") {
+		r.completeAddress("runtime.metrics_listen", text)
 	}
+	if text := &r.run.Runtime.Web; *text != "" && *text != livepage.Auto {
+		r.completeAddress("runtime.web", text)
+	}
+}
+
+// completeAddress completes HOST:PORT with the loopback for a missing host.
+func (r *resolver) completeAddress(key string, text *string) {
 	given := *text
 	if !strings.Contains(given, ":") {
 		given = ":" + given
 	}
 	host, port, err := net.SplitHostPort(given)
 	if n, bad := strconv.Atoi(port); err != nil || bad != nil || n < 0 || n > 65535 {
-		r.fail("%s %s: want HOST:PORT, or a port", r.spell("runtime.metrics_listen"), *text)
+		r.fail("%s %s: want HOST:PORT, or a port", r.spell(key), *text)
 		return
 	}
 	if host == "" {

@@ -49,6 +49,7 @@ type card struct {
 	Name, Value, Unit, Of string
 	More                  [][2]string
 	None                  string // why there is no figure
+	Drawn                 node   // below the figure; "" = nothing
 }
 
 // section is a part of the page with charts; the charts are indices in Data.
@@ -162,8 +163,11 @@ func shell(name, title string, body, data htmlgen.Node, scripts ...string) []byt
 	style, script := asset("page.css"), library()
 	for _, one := range scripts {
 		script += "\n" + asset(one)
-		if one == "dashboard.js" {
+		switch one {
+		case "dashboard.js":
 			style += asset("dashboard.css")
+		case "live.js":
+			style += asset("live.css")
 		}
 	}
 	return []byte(htmlgen.Fill(asset(name), map[string]htmlgen.Node{"Title": htmlgen.Text(title), "Style": htmlgen.Node(style), "Body": body, "Data": data, "Script": htmlgen.Node(script)}))

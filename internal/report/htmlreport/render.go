@@ -19,7 +19,7 @@ var (
 )
 
 // marks are the symbols next to the words of a verdict.
-var marks = map[string]string{"valid": "✓", "failed": "✕", "suspect": "!"}
+var marks = map[string]string{"valid": "✓", "failed": "✕", "suspect": "!", "pending": "…"}
 
 // body returns the whole page below its head.
 func (c *content) body() node {
@@ -41,18 +41,23 @@ func (c *content) top() node {
 
 // jump returns the links to the sections.
 func (c *content) jump() node {
+	return el("nav", attrs{"class", "jump no-print", "aria-label", "Sections"}, c.jumpList())
+}
+
+// jumpList returns the list of these links.
+func (c *content) jumpList() node {
 	item := func(id, name string) node { return el("li", nil, el("a", attrs{"href", "#" + id}, text(name))) }
 	drawn := func(s *section) node {
 		return el("li", attrs{"class", "drawn"}, el("a", attrs{"href", "#" + s.ID}, text(s.Title)))
 	}
-	return el("nav", attrs{"class", "jump no-print", "aria-label", "Sections"}, el("ul", attrs{"class", "wrap"},
+	return el("ul", attrs{"class", "wrap"},
 		htmlgen.Each(c.Sections, func(_ int, s section) node {
 			if s.drawn() {
 				return drawn(&s)
 			}
 			return item(s.ID, s.Title)
 		}),
-		htmlgen.If(c.Metrics != nil, item("figures", "All figures")), htmlgen.If(c.Settings != nil || c.Command != "", item("settings", "Settings"))))
+		htmlgen.If(c.Metrics != nil, item("figures", "All figures")), htmlgen.If(c.Settings != nil || c.Command != "", item("settings", "Settings")))
 }
 
 func (c *content) verdictBox() node {
@@ -82,7 +87,7 @@ func (c *content) cardRow() node {
 			return el("div", attrs{"class", "card"}, t(head, "", one.Name), t("p", "none", one.None))
 		}
 		return el("div", attrs{"class", "card"}, t(head, "", one.Name),
-			el("p", attrs{"class", "big"}, text(one.Value+" "), t("small", "", one.Unit)), t("p", "of", one.Of),
+			el("p", attrs{"class", "big"}, text(one.Value+" "), t("small", "", one.Unit)), t("p", "of", one.Of), one.Drawn,
 			el("dl", nil, htmlgen.Each(one.More, func(_ int, m [2]string) node {
 				return el("div", nil, t("dt", "", m[0]), t("dd", "", m[1]))
 			})))

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -22,7 +23,10 @@ type Running struct {
 	ok, bad int64
 	cut     int64
 	tokens  float64
-	bytes   [2]int64 // bytes read and written for successful requests; negative = unknown
+	judged  bool         // the requests have limits of service
+	good    int64        // requests that met them
+	lag     stats.Sketch // schedule lag, ns
+	bytes   [2]int64     // bytes read and written for successful requests; negative = unknown
 	tracked []*trackedMetric
 	by      [latencies]*trackedMetric
 	seconds []second
@@ -52,6 +56,7 @@ type trackedMetric struct {
 // second holds the figures of one second of the phase, by the end of requests.
 type second struct {
 	ok, bad int64
+	good    int64
 	tokens  float64
 	samples [latencies]sample
 	medians [latencies]float64 // set when the second is closed
@@ -139,6 +144,9 @@ func (r *Running) Add(row *metric.Row) {
 	if r.begun == 0 || row.Start < r.begun {
 		r.begun = row.Start
 	}
+	if v, ok := row.Value("schedule_lag"); ok {
+		r.lag.Add(v)
+	}
 	for i, tag := range movedTags {
 		if v, ok := row.Value(tag); ok {
 			r.bytes[i] = max(r.bytes[i], 0) + int64(v)
@@ -169,6 +177,7 @@ func (r *Running) Bytes() (read, written int64) {
 func (r *Running) begin(phase int) {
 	fresh := NewRunning()
 	r.phase, r.begun, r.lastEnd, r.ok, r.bad, r.cut, r.tokens = phase, 0, 0, 0, 0, 0, 0
+	r.judged, r.good, r.lag = false, 0, stats.Sketch{}
 	r.tracked, r.by, r.bytes, r.seconds, r.kinds, r.byKey, r.slowest = fresh.tracked, fresh.by, fresh.bytes, nil, nil, fresh.byKey, metric.Slowest{}
 }
 
@@ -188,6 +197,11 @@ func (r *Running) valid(row *metric.Row) {
 			r.tokens += v
 			s.tokens += v
 		}
+	}
+	if v, ok := row.Value("good_request_count"); ok {
+		r.judged = true
+		r.good += int64(v)
+		s.good += int64(v)
 	}
 	for i, tag := range latencyTags {
 		if v, ok := row.Value(tag); ok && !s.closed {
@@ -222,6 +236,29 @@ func (r *Running) failed(row *metric.Row) {
 
 // maxSeconds limits the number of stored seconds: a week.
 const maxSeconds = 7 * 86400
+
+// lagP99 returns the p99 of the schedule lag in ms; NaN if no send times were requested.
+func (r *Running) lagP99() float64 {
+	if r.lag.Count == 0 {
+		return math.NaN()
+	}
+	return r.lag.Percentiles(99)[0] / 1e6
+}
+
+// goodTrend returns the requests that met their limits of service in each of the last seconds before a number of seconds; nil if there are no limits.
+func (r *Running) goodTrend(whole int) (trend []float64) {
+	if !r.judged {
+		return nil
+	}
+	for i := max(0, whole-trendSeconds); i < whole; i++ {
+		n := 0.0
+		if i < len(r.seconds) {
+			n = float64(r.seconds[i].good)
+		}
+		trend = append(trend, n)
+	}
+	return trend
+}
 
 // second returns the second that contains an instant.
 func (r *Running) second(wall int64) *second {

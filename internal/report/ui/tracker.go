@@ -35,7 +35,7 @@ type sampled struct {
 	at       time.Duration
 	finished int64
 	errors   int64
-	ok       int64
+	ok, good int64
 	tokens   float64
 }
 
@@ -48,6 +48,7 @@ type slowState struct {
 	timeline termdraw.Timeline
 
 	timelines []liveview.SizedTimeline
+	lag       float64 // p99 of the schedule lag, ms
 }
 
 // NewTracker returns a tracker that reads running.
@@ -63,14 +64,14 @@ func (t *Tracker) Fill(s *Snapshot, now time.Time, v liveview.View, state *livev
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	mine := r.phase == s.Index
-	var ok, bad, records int64
+	var ok, bad, good, records int64
 	var tokens float64
 	if mine {
-		ok, bad, records, tokens = r.ok, r.bad, r.ok+r.bad+r.cut, r.tokens
+		ok, bad, good, records, tokens = r.ok, r.bad, r.good, r.ok+r.bad+r.cut, r.tokens
 	}
 	t.counts(s, records, &state.Counts)
 	state.Share, state.Known = s.Share()
-	t.sample(sampled{s.Elapsed, s.Finished, s.Errors, ok, tokens})
+	t.sample(sampled{s.Elapsed, s.Finished, s.Errors, ok, good, tokens})
 	for len(t.flights) <= int(s.Elapsed/time.Second) {
 		t.flights = append(t.flights, float64(s.InFlight))
 	}
@@ -87,11 +88,12 @@ func (t *Tracker) Fill(s *Snapshot, now time.Time, v liveview.View, state *livev
 		if mine {
 			t.updateSlow(s, v)
 		} else {
-			t.slow = slowState{figures: noFigures()}
+			t.slow = slowState{figures: noFigures(), lag: math.NaN()}
 		}
 	}
 	state.Figures, state.Pictures, state.Metrics, state.Slowest, state.Timeline = t.slow.figures, t.slow.pictures, t.slow.metrics, t.slow.slowest, t.slow.timeline
 	state.Timelines = t.slow.timelines
+	state.Health.LagP99 = t.slow.lag
 	t.rates(s, ok, bad, tokens, &state.Figures)
 	state.Errors = nil
 	if mine {
@@ -145,7 +147,7 @@ func noFigure() liveview.Figure {
 
 func noFigures() liveview.Figures {
 	n := noFigure()
-	return liveview.Figures{Requests: n, Tokens: n, TTFT: n, ITL: n, Latency: n, Errors: n}
+	return liveview.Figures{Requests: n, Tokens: n, TTFT: n, ITL: n, Latency: n, Errors: n, Goodput: n}
 }
 
 // rates computes the figures that change at every update.
@@ -163,6 +165,9 @@ func (t *Tracker) rates(s *Snapshot, ok, bad int64, tokens float64, f *liveview.
 			f.Tokens.Recent = (now.tokens - begin.tokens) / dt
 		}
 	}
+	if dt := (now.at - begin.at).Seconds(); dt > 0 && t.running.judged {
+		f.Goodput.Recent = float64(now.good-begin.good) / dt
+	}
 	if n := now.finished - begin.finished; n > 0 {
 		f.Errors.Recent = 100 * float64(now.errors-begin.errors) / float64(n)
 	}
@@ -179,6 +184,9 @@ func (t *Tracker) rates(s *Snapshot, ok, bad int64, tokens float64, f *liveview.
 		f.Requests.Run = float64(ok) / seconds
 		if tokens > 0 {
 			f.Tokens.Run = tokens / seconds
+		}
+		if t.running.judged {
+			f.Goodput.Run = float64(now.good) / seconds
 		}
 	}
 }
@@ -225,13 +233,14 @@ func (t *Tracker) updateSlow(s *Snapshot, v liveview.View) {
 			to.Trend = append(to.Trend, one.medians[k])
 		}
 	}
+	f.Goodput.Trend = r.goodTrend(whole)
 	t.silent = longer(t.silent, whole)
 	f.Requests.Silent = slices.Clone(t.silent[max(0, whole-trendSeconds):whole])
 	f.Tokens.Silent = f.Requests.Silent
 	if r.tokens == 0 {
 		f.Tokens.Trend, f.Tokens.Silent = nil, nil
 	}
-	t.slow = slowState{figures: f, timeline: t.timeline(s, whole, v.Width)}
+	t.slow = slowState{figures: f, timeline: t.timeline(s, whole, v.Width), lag: r.lagP99()}
 	if v.All {
 		for _, width := range liveview.TimelineWidths {
 			t.slow.timelines = append(t.slow.timelines, liveview.SizedTimeline{Width: width, Timeline: t.timeline(s, whole, width)})

@@ -261,3 +261,35 @@ func BenchmarkFill(b *testing.B) {
 		}
 	})
 }
+
+// TestGoodputAndLag: the goodput counts the requests that met their limits, by second and over the phase; the lag is that of the requests' schedule.
+func TestGoodputAndLag(t *testing.T) {
+	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true, Goodput: "request_latency:500"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, r := made{set, t}, NewRunning()
+	for i := range int64(8) { // two in each of four seconds, of which one meets the limit
+		for _, length := range []int64{400, 600} {
+			if i%2 == 0 {
+				r.Add(m.row(0, 500*i, 500*i+length, ""))
+			}
+		}
+	}
+	late := m.row(0, 3000, 3400, "")
+	r.lag.Add(7e6)
+	r.Add(late)
+	var s liveview.State
+	line := Snapshot{Sent: 9, Finished: 9, Elapsed: 4500 * time.Millisecond, Duration: 40 * time.Second, Sending: true}
+	NewTracker(r).Fill(&line, time.Now(), liveview.View{Width: 120}, &s)
+	f := &s.Figures.Goodput
+	if want := []float64{1, 1, 1, 2}; !slices.Equal(f.Trend, want) || f.Run != 5/4.5 || f.Recent != 5/4.5 || s.Health.LagP99 != 7 {
+		t.Errorf("%v, want %v; %+v, lag %v", f.Trend, want, f, s.Health.LagP99)
+	}
+	plain := NewRunning()
+	plain.Add(newMade(t).row(0, 0, 400, ""))
+	NewTracker(plain).Fill(&line, time.Now(), liveview.View{Width: 120}, &s)
+	if s.Figures.Goodput.Trend != nil || !math.IsNaN(s.Figures.Goodput.Run) || !math.IsNaN(s.Health.LagP99) {
+		t.Errorf("without limits: %+v, lag %v", s.Figures.Goodput, s.Health.LagP99)
+	}
+}

@@ -22,8 +22,9 @@ var outputRules = []rule{
 		when: func(s *Subject) bool { return s.MLflow.TrackingURI == "" }, text: "needs {mlflow.tracking_uri}: nothing is uploaded", level: unused},
 	{row: "70", keys: []string{"wandb.entity", "wandb.run_name", "wandb.tags"}, when: func(s *Subject) bool { return s.WandB.Project == "" },
 		text: "needs {wandb.project}: nothing is uploaded", level: unused},
-	{row: "71", keys: []string{"runtime.api_host", "runtime.api_token"}, when: func(s *Subject) bool { return s.Runtime.APIPort == nil && s.Environment.API.Port == 0 },
-		text: "needs {runtime.api_port}: without a port there is no API"},
+	{row: "71", keys: []string{"runtime.api_host"}, when: noAPIPort, text: "needs {runtime.api_port}: without a port there is no API"},
+	{row: "71", keys: []string{"runtime.api_token"}, when: all(noAPIPort, func(s *Subject) bool { return s.Runtime.Web == "" }),
+		text: "needs {runtime.api_port} or {runtime.web}: without them there is no API"},
 	{row: "74", keys: []string{"runtime.communication.host"}, when: func(s *Subject) bool { return s.isGiven("runtime.communication.path") },
 		text: "and {runtime.communication.path}: neither has an effect", level: warning},
 	{row: "75", keys: []string{"multi_run.cooldown_seconds", "multi_run.disable_warmup_after_first"}, when: oneTrial, text: "needs {multi_run.num_runs} above 1", level: unused},
@@ -41,3 +42,6 @@ var outputRules = []rule{
 	{row: "ours", keys: []string{"allow_invalid"}, when: func(s *Subject) bool { return len(s.FailIf) == 0 }, text: "needs {fail_if}: nothing else is judged", level: unused},
 	{row: "8", keys: []string{"sweep", "no_sweep_table"}, when: func(s *Subject) bool { return s.Sweep == nil }, text: "has no effect without a list of values to sweep", level: warning},
 }
+
+// noAPIPort reports whether no port of the API is set.
+func noAPIPort(s *Subject) bool { return s.Runtime.APIPort == nil && s.Environment.API.Port == 0 }

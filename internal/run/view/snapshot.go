@@ -29,6 +29,10 @@ type snapshotter struct {
 	gpuAfter time.Time // the GPUs are not read again before
 	gpus     []liveview.GPU
 	gpuNote  []string
+	judged   time.Time // when the health was last updated
+	healthy  liveview.Health
+	capped   bool // all slots of the phase were in use at some update
+	phase    int  // index of the phase of capped
 }
 
 func newSnapshotter(v *View) *snapshotter {
@@ -38,7 +42,7 @@ func newSnapshotter(v *View) *snapshotter {
 // fill updates the state.
 func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 	v.mu.Lock()
-	g, w, over, final := v.load, v.exporters, v.over, v.final
+	g, w, h, over, final := v.load, v.exporters, v.health, v.over, v.final
 	s.Log, s.Steps = v.log, append(s.Steps[:0], v.steps...)
 	for i := range s.Steps {
 		if s.Steps[i].State == liveview.Runs && g == nil {
@@ -63,11 +67,12 @@ func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 	v.usage(&s.Counts.CPU)
 	v.stall(s, &now)
 	v.tracker.Fill(&line, time.Now(), shown, s)
+	v.judge(shown, s, h, &now)
 	v.listing.fill(s, time.Now())
 	if final != nil {
 		keep := s.Figures
 		s.Figures = *final
-		for _, pair := range [][2]*liveview.Figure{{&s.Figures.Requests, &keep.Requests}, {&s.Figures.Tokens, &keep.Tokens}, {&s.Figures.TTFT, &keep.TTFT}, {&s.Figures.ITL, &keep.ITL}, {&s.Figures.Latency, &keep.Latency}, {&s.Figures.Errors, &keep.Errors}} {
+		for _, pair := range [][2]*liveview.Figure{{&s.Figures.Requests, &keep.Requests}, {&s.Figures.Tokens, &keep.Tokens}, {&s.Figures.TTFT, &keep.TTFT}, {&s.Figures.ITL, &keep.ITL}, {&s.Figures.Latency, &keep.Latency}, {&s.Figures.Errors, &keep.Errors}, {&s.Figures.Goodput, &keep.Goodput}} {
 			pair[0].Recent, pair[0].Trend, pair[0].Silent = pair[1].Recent, pair[1].Trend, pair[1].Silent
 		}
 		if math.IsNaN(s.Figures.Errors.Run) {
@@ -134,6 +139,21 @@ func (v *snapshotter) usage(cpu *float64) {
 		c.memory = watch.MemoryInUse()
 	}
 	*cpu = c.share
+}
+
+// judge fills in the health of the client once a second, for views that show all.
+func (v *snapshotter) judge(shown liveview.View, s *liveview.State, h *watch.Health, now *load.Snapshot) {
+	if now.Info.Index != v.phase {
+		v.phase, v.capped, v.judged = now.Info.Index, false, time.Time{}
+	}
+	v.capped = v.capped || now.Phase.Concurrency > 0 && now.InFlight() >= int64(now.Phase.Concurrency)
+	lag := s.Health.LagP99
+	if at := time.Now(); h != nil && shown.All && at.Sub(v.judged) >= time.Second && s.Stage != liveview.Processing {
+		v.judged = at
+		v.healthy = h.SoFar(s, now, v.capped, v.cfg.As)
+	}
+	s.Health = v.healthy
+	s.Health.LagP99 = lag
 }
 
 // Limits of the state of workers.

@@ -44,7 +44,8 @@ type View struct {
 	stepped   time.Time
 	load      *load.Generator
 	exporters *exporters.Collection
-	over      bool // the load has ended
+	health    *watch.Health // nil until the load begins
+	over      bool          // the load has ended
 	final     *liveview.Figures
 	log       []liveview.Line
 	logged    int // number of log lines so far
@@ -98,6 +99,13 @@ func (v *View) Show(t *dashboard.Terminal, dir string) error {
 	return err
 }
 
+// Source returns a function that fills in the state of the run for the live page. One goroutine calls it at a time.
+func (v *View) Source() func(*liveview.State) {
+	s := newSnapshotter(v)
+	const widest = 200
+	return func(state *liveview.State) { s.fill(liveview.View{Width: widest, All: true}, state) }
+}
+
 // Busy returns how many goroutines of views draw, a few milliseconds at a time.
 func (v *View) Busy() int {
 	if v.shown != nil {
@@ -139,10 +147,10 @@ func (v *View) Stage(name string, done bool) {
 }
 
 // BeginLoad records that the load begins.
-func (v *View) BeginLoad(g *load.Generator, w *exporters.Collection) {
+func (v *View) BeginLoad(g *load.Generator, w *exporters.Collection, h *watch.Health) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.load, v.exporters = g, w
+	v.load, v.exporters, v.health = g, w, h
 	v.steps = []liveview.Step{{Name: liveview.Starting.String(), Text: "ready", State: liveview.Done, Took: time.Since(v.began)}}
 	for _, p := range v.cfg.PhasesSent() {
 		v.steps = append(v.steps, liveview.Step{Name: phaseTitle(p.Name), Text: describePhase(&p)})
@@ -219,7 +227,7 @@ func figuresOf(s *metric.Summary) *liveview.Figures {
 	}
 	return &liveview.Figures{
 		Requests: one("request_throughput"), Tokens: one("output_token_throughput"), TTFT: one("time_to_first_token"),
-		ITL: one("inter_token_latency"), Latency: one("request_latency"), Errors: one("request_error_rate"),
+		ITL: one("inter_token_latency"), Latency: one("request_latency"), Errors: one("request_error_rate"), Goodput: one("goodput"),
 	}
 }
 

@@ -86,6 +86,16 @@ func (m *Meter) Usage() Usage {
 	return m.used
 }
 
+// SoFar returns the resources that the profiling phases have used so far; false before the first of them.
+func (m *Meter) SoFar() (u Usage, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.begun == nil {
+		return u, false
+	}
+	return Usage{Wall: time.Duration(clock.Now() - m.begun.at), CPU: ProcessCPU() - m.begun.cpu, Cores: m.cores, Stalls: m.Heartbeat.SoFar()}, true
+}
+
 // Usage is the result of a meter.
 type Usage struct {
 	Wall  time.Duration

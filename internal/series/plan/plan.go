@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/console"
 	"aiperf/internal/report/explanation"
+	"aiperf/internal/report/livepage"
 	"aiperf/internal/report/termdraw"
 	"aiperf/internal/report/ui/dashboard"
 	"aiperf/internal/run"
@@ -67,7 +68,12 @@ func Profile(ctx context.Context, run *config.Run, s Streams) int {
 	s.Secrets.Add(run.Secrets()...)
 	i := session{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
 	i.runner = i.benchmark
-	status, err := i.do()
+	hide, err := i.openLivePage(ctx)
+	status := 1
+	if err == nil {
+		status, err = i.do()
+	}
+	hide()
 	if err != nil {
 		fmt.Fprintf(s.Err, "error: %s\n", terminal.Text(s.Secrets.Text(err.Error())))
 		return 1
@@ -86,6 +92,7 @@ type session struct {
 	rotated sync.Once         // for moving the results of the previous run away
 	clear   func() error      // removes the files of an earlier series, once; nil = nothing to remove
 	observe pipeline.Observer // receives every row; nil = not needed
+	web     *livepage.Server  // live page; nil = there is none
 	watch   watch.Watcher     // follows the requests and may end a run; nil = not needed
 }
 
@@ -147,7 +154,7 @@ func (i *session) benchmark(ctx context.Context, b *config.Benchmark, seed *conf
 	}
 	done, err := run.Run(ctx, b, seed, run.Options{
 		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Reported: i.Terminal && i.Progress > 0 && id == "", Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
-		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Observe: i.observe, Watch: i.watch, Begin: func() error { return i.begins(b.Artifacts.Dir) },
+		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Web: i.web, Observe: i.observe, Watch: i.watch, Begin: func() error { return i.begins(b.Artifacts.Dir) },
 	})
 	if i.run.Artifacts.KeepPrevious && done != nil && done.Profiling.Valid > 0 {
 		err = errors.Join(err, artifact.DropOldest(i.run.Artifacts.Dir))

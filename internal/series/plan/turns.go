@@ -41,6 +41,11 @@ func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*com
 	s.Secrets.Add(run.Secrets()...)
 	i := session{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
 	i.runner = i.benchmark
+	hide, err := i.openLivePage(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer hide()
 	return i.turns(o)
 }
 

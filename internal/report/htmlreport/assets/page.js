@@ -84,7 +84,8 @@
     right: () => [clock.from + (clock.to - clock.from) / 4, clock.to + (clock.to - clock.from) / 4],
     all: () => [0, clock.end],
   };
-  for (const b of $$("[data-clock]")) b.onclick = () => setClock(...moves[b.dataset.clock]());
+  const bindClock = (of) => { for (const b of $$("[data-clock]", of)) b.onclick = () => setClock(...moves[b.dataset.clock]()); };
+  bindClock();
   for (const e of $$(".bands")) for (const b of data.Bands || []) {
     const go = make("button", { type: "button" }, "Go to " + b.Name);
     go.onclick = () => setClock(b.From - (b.To - b.From) / 5, b.To + (b.To - b.From) / 5);
@@ -311,20 +312,25 @@
 
   function drawChart(host, c) {
     const clocked = c.X.Clock;
-    const xr = ends(c, c.X, (t, add) => t.X.forEach((v, i) => { if (v == null) return; const e = (t.ErrorX && t.ErrorX[i]) || (t.Cell ? t.Cell.Width / 2 : 0); add(v - e); add(v + e); }));
+    let xr, yr, y2r;
     const reach = (second) => (t, add) => {
       if (!!t.Second !== second) return;
       t.Y.forEach((v, i) => { if (v == null) return; const e = (t.ErrorY && t.ErrorY[i]) || (t.Cell ? t.Cell.Height / 2 : 0); add(v - e); add(v + e); });
       if (t.Kind === "bar" || t.Fill === "tozeroy") add(0);
     };
-    const yr = ends(c, c.Y, reach(false)), y2r = c.Y2 ? ends(c, c.Y2, reach(true)) : null;
+    function measure() {
+      xr = ends(c, c.X, (t, add) => t.X.forEach((v, i) => { if (v == null) return; const e = (t.ErrorX && t.ErrorX[i]) || (t.Cell ? t.Cell.Width / 2 : 0); add(v - e); add(v + e); }));
+      yr = ends(c, c.Y, reach(false));
+      y2r = c.Y2 ? ends(c, c.Y2, reach(true)) : null;
+    }
+    measure();
     const box = make("div"), tip = make("div", { class: "tip" });
     tip.hidden = true;
-    const key = legend(host, c);
+    let key = legend(host, c), list = numbers(c);
     if (key) host.append(key);
     host.append(box, tip);
     if (c.Notes) for (const n of c.Notes) host.append(make("p", { class: "note" }, n));
-    host.append(numbers(c));
+    host.append(list);
     host.tabIndex = 0;
     const say = c.Title + ": " + c.Y.Title + " over " + c.X.Title + ". " + c.Traces.filter((t) => t.Name && !t.Unlisted).map((t) => t.Name).join(", ");
     box.setAttribute("role", "img");
@@ -416,13 +422,29 @@
     near.observe(host);
     build();
     host.onpick = (f) => (pick = f);
-    redraws.push(() => { if (!host.isConnected) return; build(); if (key) key.replaceWith(legend(host, c)); });
+    redraws.push(() => { if (!host.isConnected) return; build(); relabel(); });
+    function relabel() {
+      const next = legend(host, c);
+      if (key && next) key.replaceWith(next);
+      key = next;
+    }
+    /* draws another state of the same chart: the axes keep their titles */
+    host.update = (next) => {
+      c = next;
+      measure();
+      ours = true;
+      u.setData([xr, yr, ...(c.Y2 ? [y2r] : [])]);
+      if (clocked) u.setScale("x", { min: clock.from, max: clock.to });
+      ours = false;
+      if (!list.open) { const fresh = numbers(c); list.replaceWith(fresh); list = fresh; }
+      if (key) relabel();
+    };
     if (clocked) clock.users.push(() => { ours = true; u.setScale("x", { min: clock.from, max: clock.to }); ours = false; });
     new ResizeObserver(() => { if (Math.abs(box.parentElement.clientWidth - 2 * parseFloat(getComputedStyle(box.parentElement).paddingLeft) - wide) > 3 && !printing) build(); }).observe(host);
   }
 
   for (const host of $$("[data-chart]")) drawChart(host, data.Charts[+host.dataset.chart]);
-  const shared = { $, $$, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots, drawChart };
+  const shared = { $, $$, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots, drawChart, bindClock };
   for (const part of window.parts || []) part(shared);
 
   /* ---- printing: light, every setting open ---- */

@@ -27,11 +27,17 @@ func (s *State) Visit(c *binenc.Coder) {
 	c.Float64(&s.Share)
 	c.Bool(&s.Known)
 	f := &s.Figures
-	for _, one := range []*Figure{&f.Requests, &f.Tokens, &f.TTFT, &f.ITL, &f.Latency, &f.Errors} {
+	for _, one := range []*Figure{&f.Requests, &f.Tokens, &f.TTFT, &f.ITL, &f.Latency, &f.Errors, &f.Goodput} {
 		floats(c, &one.Recent, &one.Run, &one.P90, &one.P99, &one.Avg, &one.Max, &one.Min, &one.Std)
 		binenc.Slice(c, &one.Trend, (*binenc.Coder).Float64)
 		binenc.Slice(c, &one.Silent, (*binenc.Coder).Bool)
 	}
+	h := &s.Health
+	floats(c, &h.LagP99, &h.ReadDelay, &h.CPUWait)
+	c.Int64(&h.Stalls)
+	span(c, &h.Longest)
+	c.String(&h.Verdict)
+	c.String(&h.Reason)
 	binenc.Slice(c, &s.Errors, func(c *binenc.Coder, e *ErrorKind) {
 		c.Int64(&e.Count)
 		c.String(&e.Code)

@@ -39,6 +39,7 @@ type State struct {
 	Share    float64 // completed share of the phase, 0 to 1
 	Known    bool    // Share is known
 	Figures  Figures
+	Health   Health
 	Errors   []ErrorKind // in the order of their first occurrence
 	Slowest  []Slow      // the slowest first
 	Stall    Stall
@@ -128,8 +129,19 @@ func (c *Counts) grace() (left time.Duration, ok bool) {
 	return max(c.Duration+c.Grace-c.Elapsed, 0), c.Duration > 0 && c.Grace >= 0
 }
 
-// Figures holds the six figures of the head, which are also those of the report.
-type Figures struct{ Requests, Tokens, TTFT, ITL, Latency, Errors Figure }
+// Figures holds the six figures of the head, which are also those of the report, and the goodput (NaN without limits of service).
+type Figures struct{ Requests, Tokens, TTFT, ITL, Latency, Errors, Goodput Figure }
+
+// Health shows how well the client keeps up in the present phase, and what the verdict would be if the run ended now.
+type Health struct {
+	LagP99    float64       // schedule lag, ms; NaN = no send times were requested
+	ReadDelay float64       // p99 of the time from the arrival of bytes to their read, ms; NaN = not measured
+	CPUWait   float64       // time that threads waited for a CPU, percent of the time that they wanted to run; NaN = not measured
+	Stalls    int64         // times that the whole process did not run
+	Longest   time.Duration // longest of them
+	Verdict   string        // provisional; "" = there is none yet
+	Reason    string
+}
 
 // Figure is one of them. Run is the value over the run, for latencies the median.
 type Figure struct {
