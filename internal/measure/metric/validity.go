@@ -23,7 +23,8 @@ type ClientStats struct {
 	ReadDelays   int64 // reads with a kernel timestamp; 0 = the platform has none
 	ReadDelayP50 time.Duration
 	ReadDelayP99 time.Duration
-	PacketsLost  int64 // packets lost by the packet capture
+	LongestRest  time.Duration // longest time that the client chose to rest between two looks at its sockets; not part of the read delays
+	PacketsLost  int64         // packets lost by the packet capture
 	// CaptureMissing is why there was no packet capture although one was requested; "" = there was one, or none was requested.
 	CaptureMissing string
 	BacklogMax     int   // maximum number of finished requests waiting for reduction

@@ -63,6 +63,7 @@ var validityKeys = []validityKey{
 	{"stamped_reads", func(s *metric.ClientStats) any { return &s.ReadDelays }},
 	{"read_delay_p50_ms", func(s *metric.ClientStats) any { return &s.ReadDelayP50 }},
 	{"read_delay_p99_ms", func(s *metric.ClientStats) any { return &s.ReadDelayP99 }},
+	{"read_rest_max_ms", func(s *metric.ClientStats) any { return &s.LongestRest }},
 	{"backlog_max", func(s *metric.ClientStats) any { return &s.BacklogMax }},
 	{"backlog_capacity", func(s *metric.ClientStats) any { return &s.BacklogSize }},
 	{"spilled_records", func(s *metric.ClientStats) any { return &s.Spilled }},

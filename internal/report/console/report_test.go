@@ -88,13 +88,13 @@ func TestTables(t *testing.T) {
 func TestNotices(t *testing.T) {
 	r := run(t, 0, 4)
 	r.IncompleteReason, r.Cancelled = "Run cancelled.", true
-	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, Cores: 2, Valid: 4, Failed: 4}, nil, nil)
+	r.Validity = metric.Assess(metric.ClientStats{ScheduleStats: metric.ScheduleStats{OpenLoop: true, RateSeconds: 1, Asked: 10, Drawn: 10, Sent: 5, LagMax: time.Second}, ReadDelays: 9, ReadDelayP99: 20 * time.Microsecond, LongestRest: 2 * time.Millisecond, Cores: 2, Valid: 4, Failed: 4}, nil, nil)
 	var b bytes.Buffer
 	if err := errors.Join(Console(&b, r, Options{Colour: true, Width: 200}), Footer(&b, r, Options{})); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"INCOMPLETE RESULTS", "Run cancelled.", "The server limits the rate.", "All 4 requests failed", "rate not reached", "5.00 of 10.00 requests/s; the schedule planned 10.00, of which 50.0 % were sent",
-		"Schedule lag: p50 0 µs, p99 0 µs, max 1.00 s", "20 µs", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
+		"Schedule lag: p50 0 µs, p99 0 µs, max 1.00 s", "20 µs, after rests of up to 2 ms;", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
 		"Not a clean measurement: 100 % of the requests failed; rate not reached: 50.0 % of the schedule was sent (5 of 10 requests", "\x1b[1m"} {
 		if !strings.Contains(b.String(), s) {
 			t.Errorf("no %q in\n%s", s, b.String())

@@ -80,7 +80,7 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Instants: %s\n", v.Instants())
 	}
 	if v.ReadDelays > 0 {
-		d.say("  Read delay (kernel to client): p50 %s, p99 %s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), sharedReads(v))
+		d.say("  Read delay (kernel to client): p50 %s, p99 %s%s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), restClause(v), sharedReads(v))
 	}
 	d.say("  Client: CPU %.0f %% of %s, longest pause %s, record backlog %s of %s\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
 	if d.approximate {
@@ -92,6 +92,14 @@ func (d *drawing) evidence(v *metric.Validity) {
 	for _, n := range v.Notes {
 		d.say("  Note: %s\n", n)
 	}
+}
+
+// restClause adds that the client rested between reads, which the read delay does not include.
+func restClause(v *metric.Validity) string {
+	if v.LongestRest == 0 {
+		return ""
+	}
+	return ", after rests of up to " + span(v.LongestRest)
 }
 
 func sharedReads(v *metric.Validity) string {

@@ -36,6 +36,7 @@ func Options(b *config.Benchmark, warn func(string)) transport.Options {
 		}
 	}
 	o.Loop = b.Endpoint.Streaming // one read for a whole answer gains nothing
+	o.Rest = o.Loop
 	o.Warn = warn
 	return o
 }

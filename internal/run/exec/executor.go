@@ -148,6 +148,7 @@ func (e *Executor) Prepare(ctx context.Context, r *load.Request) load.ArmedReque
 	a.wire.LastTurn = r.Turn+1 >= r.Session.Turns
 	a.wire.WarmUp = r.Phase.Warmup
 	a.wire.Armed = !e.dialLate
+	a.wire.Urgent = e.firstToken
 	if !e.dialLate {
 		a.exchange = e.carrier.Prepare(ctx, &a.wire)
 	}

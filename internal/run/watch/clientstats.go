@@ -26,6 +26,7 @@ func ClientStats(run *metric.Run, phases []*load.PhaseStats, used Usage, client 
 	delays := client.ReadDelays()
 	e.ReadDelays = delays.Count
 	e.ReadDelayP50, e.ReadDelayP99 = time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))
+	e.LongestRest = client.Stats().LongestRest
 	captured := client.CaptureStats()
 	e.PacketsLost, e.CaptureMissing = int64(captured.Lost), captured.Missing
 	for _, g := range s.Errors {

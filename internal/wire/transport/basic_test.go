@@ -24,16 +24,22 @@ func mustTarget(t testing.TB, url string) *Target {
 // poller makes the tests use Go's poller instead of the clients' loops. make test runs them both ways.
 var poller = flag.Bool("poller", false, "wait with Go's poller")
 
+// resting lets the clients' loops begin with the longest rest, although nothing is known of the server yet. make test runs the tests this way, too.
+var resting = flag.Bool("resting", false, "begin with the longest rest")
+
 func mustClient(t testing.TB, change func(*Options)) *Client {
 	t.Helper()
 	o := DefaultOptions()
-	o.Loop = !*poller
+	o.Loop, o.Rest = !*poller, true
 	if change != nil {
 		change(&o)
 	}
 	c, err := NewClient(o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *resting && c.pace != nil {
+		c.pace.step.Store(int32(len(rests) - 1))
 	}
 	t.Cleanup(c.Close)
 	return c

@@ -35,7 +35,8 @@ type Client struct {
 	closePolicy closePolicy
 	dials       atomic.Uint64 // local addresses taken in turn
 	loopOnce    sync.Once
-	loop        *readLoop // started with the first connection; nil = none
+	loop        *readLoop  // started with the first connection; nil = none
+	pace        *restPacer // of the loop; nil = it never rests
 
 	capture        *capture.Capture // nil = none
 	captureMissing string           // why there is no capture
@@ -55,6 +56,7 @@ type Stats struct {
 	ClockStepNs   int64 // jump of the real-time clock during the run, ns; 0 = none; after a jump kernel stamps are ignored
 	OpenConns     int   // connections open now, idle ones included
 	MostOpenConns int
+	LongestRest   time.Duration // longest rest of the read loop between two looks at its sockets; 0 = it never rested
 }
 
 // afterDone is how long a server may keep a stream open after its end mark (spec: transport, section 7.6), and how long the body of an HTTP error may
@@ -99,6 +101,9 @@ func NewClient(opt Options) (*Client, error) {
 		c.dns.ttl = 0
 	}
 	c.pool.init(opt)
+	if opt.Rest && !opt.UserStamps {
+		c.pace = new(restPacer)
+	}
 	if err := c.proxies.init(opt); err != nil {
 		return nil, err
 	}
@@ -137,7 +142,7 @@ func (c *Client) Stats() Stats {
 	return Stats{
 		Dialled: c.count.dialled.Load(), Replaced: c.count.replaced.Load(),
 		KernelReads: c.count.stamped.Load(), UserReads: c.count.unstamped.Load(),
-		ClockStepNs: c.realTime.Step(), OpenConns: open, MostOpenConns: most,
+		ClockStepNs: c.realTime.Step(), OpenConns: open, MostOpenConns: most, LongestRest: c.pace.longest(),
 	}
 }
 

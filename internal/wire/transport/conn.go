@@ -153,6 +153,7 @@ func (c *conn) recordEmptyRead(a attempt) { c.drained, c.quiet = a.began, a.bega
 // the socket. It may leave the end of the stream there, so less is known about the end.
 func (c *conn) stamp(a attempt, n int, kernel int64) {
 	user, steady := c.realTime.Now()
+	before := c.at
 	c.user, c.endOfStream = user, n == 0
 	c.since = max(c.drained, a.empty)
 	if c.endOfStream {
@@ -169,8 +170,20 @@ func (c *conn) stamp(a attempt, n int, kernel int64) {
 	}
 	if n > 0 {
 		c.count()
+		c.pacing(before)
 	}
 	c.unread.checkIfDue(user)
+}
+
+// pacing reports a read to the pacer of the loop. before is the stamp of the previous read.
+func (c *conn) pacing(before int64) {
+	switch {
+	case c.pace == nil:
+	case c.clock == record.UserClock:
+		c.pace.unstamped()
+	case c.reads > 1: // the time before the first read of an answer is not a gap
+		c.pace.read(c.at-before, c.user)
+	}
 }
 
 // Write implements the output of TLS. While bytes of a request are held back, later bytes queue behind them.

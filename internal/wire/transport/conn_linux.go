@@ -14,18 +14,22 @@ import (
 
 // stamper reads with recvmsg, which returns the kernel's software receive timestamp together with the bytes. A read allocates nothing.
 type stamper struct {
-	conn  *conn
-	recv  func(fd uintptr) bool
-	iov   unix.Iovec
-	msg   unix.Msghdr
-	oob   [96]byte // an SCM_TIMESTAMPING message takes 64 bytes
-	n     int
-	errno syscall.Errno
+	conn    *conn
+	watched *loopSocket // nil = no loop watches the connection
+	recv    func(fd uintptr) bool
+	iov     unix.Iovec
+	msg     unix.Msghdr
+	oob     [96]byte // an SCM_TIMESTAMPING message takes 64 bytes
+	n       int
+	errno   syscall.Errno
 }
 
 func (s *stamper) init(c *conn, kernelStamps bool) {
 	s.conn = c
 	s.recv = s.receive
+	if watched, ok := c.socket.(*loopSocket); ok {
+		s.watched, c.pace = watched, watched.loop.pace
+	}
 	if kernelStamps {
 		c.raw.Control(func(fd uintptr) { // without the option the kernel stamps nothing, and the time of the read's return is used
 			unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING,
@@ -36,6 +40,9 @@ func (s *stamper) init(c *conn, kernelStamps bool) {
 
 // read reads once into the scratch buffer.
 func (c *conn) read() (int, error) {
+	if c.watched != nil && c.watched.emptied { // the connection is about to wait
+		c.release()
+	}
 	if err := c.raw.Read(c.recv); err != nil {
 		c.release()
 		return 0, err
@@ -80,6 +87,9 @@ func (s *stamper) receive(fd uintptr) bool {
 		}
 		received(fd)
 		c.stamp(before, s.n, s.kernelStamp())
+		if s.watched != nil {
+			s.watched.emptied = 0 < s.n && s.n < scratchSize
+		}
 		return true
 	}
 }

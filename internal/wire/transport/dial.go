@@ -57,7 +57,7 @@ func (c *Client) started() *readLoop {
 	if !c.opt.Loop {
 		return nil
 	}
-	c.loopOnce.Do(func() { c.loop = newReadLoop() })
+	c.loopOnce.Do(func() { c.loop = newReadLoop(c.pace) })
 	return c.loop
 }
 

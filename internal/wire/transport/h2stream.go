@@ -63,7 +63,7 @@ type piece struct {
 
 func newStream(h *h2conn) *h2stream {
 	s := &h2stream{conn: h, reader: newReader(nil)}
-	s.realTime, s.sealed = h.k.realTime, h.k.sealed
+	s.realTime, s.sealed, s.pace = h.k.realTime, h.k.sealed, h.k.pace
 	s.delays.log = &h.client.delays
 	return s
 }

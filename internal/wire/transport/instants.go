@@ -36,6 +36,7 @@ type readState struct {
 	delaySum, delayMax int64 // ns from arrival to the read's return: sum for last bytes; longest possible for any byte
 	lastMax            int64 // the longest delay of a last byte
 	delays             delayNotes
+	pace               *restPacer // of the loop that watches the connection; nil = none, or it never rests
 }
 
 // link delivers the bytes of an answer: a connection, or a stream of one.
@@ -75,7 +76,7 @@ func (in *readState) count() {
 	in.delaySum += delay
 	in.delayMax, in.lastMax = max(in.delayMax, delay), max(in.lastMax, delay)
 	if in.flow == nil && in.marks == nil { // with known packets, settleMessage counts the delay per message
-		in.delays.add(delay)
+		in.delays.add(in.pace.withoutRest(in.at, in.user))
 	}
 }
 

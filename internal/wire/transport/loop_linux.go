@@ -29,6 +29,7 @@ type readLoop struct {
 	active  atomic.Int64 // coroutines that wait for bytes
 	maxWait int          // limit, in ms, of a wait that the scheduler does not know of; -1 = none
 	sockets fdTable[loopSocket]
+	pace    *restPacer // nil = the loop never rests
 
 	mu          sync.Mutex // guards the fields below
 	deadlines   deadlineHeap
@@ -38,7 +39,7 @@ type readLoop struct {
 }
 
 // newReadLoop starts a loop; nil = the system has no room for one.
-func newReadLoop() *readLoop {
+func newReadLoop(pace *restPacer) *readLoop {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return nil
@@ -48,7 +49,7 @@ func newReadLoop() *readLoop {
 		_ = unix.Close(epoll)
 		return nil
 	}
-	l := &readLoop{epoll: epoll, timer: timer, maxWait: maxWait()}
+	l := &readLoop{epoll: epoll, timer: timer, maxWait: maxWait(), pace: pace}
 	if unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, timer, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET, Fd: int32(timer)}) != nil {
 		l.release()
 		return nil
@@ -78,6 +79,9 @@ func (l *readLoop) run(giveBack func()) {
 			if s := l.sockets.get(fd); s != nil {
 				s.changed(events[i].Events)
 			}
+		}
+		if n > 0 && n < len(events) { // otherwise more sockets may be ready
+			l.rest()
 		}
 	}
 }
@@ -112,6 +116,27 @@ func (l *readLoop) waitUnnoticed(events []unix.EpollEvent, ms int) int {
 		return 0
 	}
 	return int(n)
+}
+
+// rest waits for the time that the pacer permits, but not beyond the earliest deadline. A signal may end it early. Like the wait for an answer it does
+// not notify the scheduler.
+func (l *readLoop) rest() {
+	d := l.pace.duration()
+	if d == 0 || l.active.Load() == 0 {
+		return
+	}
+	now := clock.Now()
+	l.mu.Lock()
+	if l.armed != 0 {
+		d = min(d, l.armed-now)
+	}
+	l.mu.Unlock()
+	if d <= 0 {
+		return
+	}
+	l.pace.rested(now, now+d)
+	t := unix.NsecToTimespec(d)
+	_, _, _ = syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0)
 }
 
 // errEnding reports that a loop takes no more sockets.
@@ -271,6 +296,7 @@ func (l *readLoop) watched(s socket) socket {
 // reading calls f, which reads the connection. If a loop watches the connection, it continues f.
 func (c *conn) reading(f func()) {
 	if s, ok := c.socket.(*loopSocket); ok {
+		s.emptied = false // bytes that arrived between two answers have already raised their event
 		s.run(f)
 		return
 	}

@@ -49,7 +49,7 @@ func pairOf(t *testing.T, l *readLoop) (*loopSocket, *net.TCPConn) {
 // newLoop returns a loop that ends with the test.
 func newLoop(t *testing.T) *readLoop {
 	t.Helper()
-	l := newReadLoop()
+	l := newReadLoop(nil)
 	if l == nil {
 		t.Fatal("the system has no room for a loop")
 	}
@@ -354,4 +354,112 @@ func TestLoopCarriesManyAnswers(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestRestKeepsInstants: with the longest rest the stated instants contain the server's writes as without one, and exact instants stay exact where the
+// gaps are long. Messages that a rest joins get honest bounds.
+func TestRestKeepsInstants(t *testing.T) {
+	for name, c := range map[string]struct {
+		gaps  []time.Duration // between the writes, in turn
+		exact bool
+	}{
+		"long gaps":  {[]time.Duration{9 * time.Millisecond}, true},
+		"pairs":      {[]time.Duration{200 * time.Microsecond, 9 * time.Millisecond}, false},
+		"mixed gaps": {[]time.Duration{time.Millisecond, 3 * time.Millisecond, 100 * time.Microsecond, 7 * time.Millisecond}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rested, shared := restedAnswers(t, true, c.gaps)
+			if !rested {
+				t.Error("the loop has not rested")
+			}
+			if rested, _ := restedAnswers(t, false, c.gaps); rested {
+				t.Error("the loop has rested")
+			}
+			if c.exact && shared > 0.1 {
+				t.Errorf("%.0f %% of the instants are not exact", 100*shared)
+			}
+		})
+	}
+}
+
+// restedAnswers reads 10 streams of 30 events whose writes are logged. It reports whether the loop rested, and the share of the
+// instants with a bound.
+func restedAnswers(t *testing.T, rest bool, gaps []time.Duration) (rested bool, shared float64) {
+	const streams, events = 10, 30
+	type write struct{ before, after int64 }
+	var mu sync.Mutex
+	writes := map[string][]write{}
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		key := c.RemoteAddr().String()
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+		var log []write
+		for i := range events {
+			<-time.After(gaps[i%len(gaps)])
+			w := write{before: clock.Now()}
+			fmt.Fprintf(c, "data: %d\n\n", i)
+			w.after = clock.Now()
+			log = append(log, w)
+		}
+		mu.Lock()
+		writes[key] = log
+		mu.Unlock()
+	})
+	o := DefaultOptions()
+	o.Loop, o.Rest = true, true
+	client, err := NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	pace := client.pace
+	if !rest {
+		client.pace.hold()
+	}
+	var recs [streams]record.Record
+	var all sync.WaitGroup
+	over := make(chan struct{})
+	defer close(over)
+	go func() {
+		for {
+			pace.step.Store(int32(len(rests) - 1)) // however short the gaps are
+			select {
+			case <-over:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	for i := range recs {
+		all.Go(func() {
+			client.Do(context.Background(), &Request{Target: target}, &recs[i], nil)
+		})
+	}
+	all.Wait()
+	bounded, late := 0, 0
+	for i := range recs {
+		rec := &recs[i]
+		if rec.Error != nil || len(rec.Messages) != events {
+			t.Fatalf("%+v, %d messages", rec.Error, len(rec.Messages))
+		}
+		mu.Lock()
+		log := writes[fmt.Sprintf("%s:%d", rec.Trace.LocalIP, rec.Trace.LocalPort)]
+		mu.Unlock()
+		for j, m := range rec.Messages {
+			w := log[j]
+			if m.At < w.before {
+				t.Errorf("event %d was written after %d, but came before %d", j, w.before, m.At)
+			}
+			if m.At-m.UncertainNs > w.after+deliveryTime {
+				late++
+			}
+			if m.UncertainNs > 0 {
+				bounded++
+			}
+		}
+	}
+	if late > streams*events/100 { // the kernel itself is late now and then on a crowded machine
+		t.Errorf("%d instants are after their writes", late)
+	}
+	return pace.end.Load() > 0, float64(bounded) / (streams * events)
 }

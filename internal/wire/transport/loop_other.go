@@ -5,7 +5,7 @@ package transport
 // readLoop does not exist on this platform: Go's own poller waits for the sockets.
 type readLoop struct{}
 
-func newReadLoop() *readLoop { return nil }
+func newReadLoop(*restPacer) *readLoop { return nil }
 
 func (*readLoop) end() {}
 

@@ -28,6 +28,8 @@ type loopSocket struct {
 	closed bool         // guarded by fdMu
 
 	reader
+	emptied  bool          // the last read left the socket empty: bytes that arrive later raise an event. Only the reading function uses it.
+	ended    atomic.Bool   // an event has reported the end of the stream, or an error
 	writable chan struct{} // capacity 1: the socket may accept bytes, or the deadline may have moved
 	writers  atomic.Int32  // goroutines that write; without one nobody needs the signal
 
@@ -62,6 +64,9 @@ func adoptSocket(l *readLoop, from socket) (*loopSocket, error) {
 func (s *loopSocket) changed(events uint32) {
 	if events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
 		s.wakeWriter()
+	}
+	if events&(unix.EPOLLRDHUP|unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+		s.ended.Store(true)
 	}
 	if events&^unix.EPOLLOUT != 0 {
 		s.advance()
@@ -110,6 +115,12 @@ func (s *loopSocket) reads(op string, f func(fd uintptr) bool) error {
 		if passed(s.readDeadline.Load()) {
 			return s.failed(op, os.ErrDeadlineExceeded)
 		}
+		if s.emptied && s.current != nil && !s.ended.Load() {
+			s.emptied = false
+			s.await()
+			continue
+		}
+		s.emptied = false
 		done := false
 		if err := s.use(op, func(fd uintptr) { done = f(fd) }); err != nil || done {
 			return err

@@ -60,6 +60,7 @@ type Options struct {
 
 	Capture    CaptureMode
 	Loop       bool              // read answers in one loop, where the platform has it; pays off for streams
+	Rest       bool              // let the loop rest where that changes no instant (restPacer)
 	UserStamps bool              // use instants of user space even where the kernel stamps
 	Warn       func(text string) // called once per kind of oddity; nil = no warnings
 }

@@ -242,7 +242,7 @@ func (x *Exchange) settleMessage(m *record.Message, q stampQuery, at int64, know
 		m.At, m.Clock, m.UncertainNs = at, record.PacketClock, 0
 		p.delayMax = max(p.delayMax, delay)
 	}
-	k.delays.add(delay)
+	k.delays.add(k.pace.withoutRest(at, q.user))
 }
 
 // packetsOver sends the remaining queries when the answer has ended.

@@ -49,8 +49,14 @@ func (x *Exchange) exchange(onMessage OnMessage) bool {
 	x.armRead()
 	x.mu.Unlock()
 	x.startRest()
+	if x.req.Cancel || x.req.Urgent {
+		defer x.client.pace.hold()()
+	}
 	reusable := false
 	x.link.reading(func() { reusable = x.read(onMessage) })
+	if x.err == nil {
+		x.client.pace.ended(x.in.at - x.sent)
+	}
 	x.endSending()
 	return stop() && reusable && x.sent != 0
 }
@@ -132,6 +138,7 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 	src := content(x.body, h.encoding, x.client.warn)
 	if d, ok := src.(*decodedBody); ok {
 		x.wire = d.wire
+		defer x.client.pace.hold()() // nothing tells whether a read of compressed bytes ends inside a message
 	}
 	switch {
 	case !h.ok():

@@ -27,6 +27,9 @@ type Request struct {
 	Cancel      bool          // cancel the request once it is sent
 	CancelAfter time.Duration // this long after the last byte of the body was written
 
+	// Urgent means that something waits for the first messages, so they must be passed on as soon as they arrive.
+	Urgent bool
+
 	Framing framing.Format // of answers that stream; nil = server-sent events
 
 	KeepBinary bool // keep the bytes of image, audio and video bodies, not only their size

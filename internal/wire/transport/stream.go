@@ -39,8 +39,10 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 	f := x.req.format().Framer()
 	after := 0 // bytes since the read that brought the end mark
 	lines := 0 // lines of complete messages
+	reads := readCounter{pace: x.client.pace, fills: x.in.fills}
 	for {
 		span, err := src.next()
+		reads.next(x.in.fills, x.body.clean)
 		x.settleTail()
 		if errors.Is(err, io.EOF) && x.body.truncated && x.doneMark == 0 {
 			return errTruncated
@@ -80,6 +82,9 @@ func (x *Exchange) readStream(src source, onMessage OnMessage) error {
 		pending := len(all) - f.Pending()
 		if pending > framing.MaxMessage {
 			return &formatError{ErrPayload, fmt.Sprintf("A message of the stream is larger than %d bytes", framing.MaxMessage)}
+		}
+		if x.doneMark == 0 { // servers often write the end mark together with the last message
+			reads.messages(len(a.messages)-before, pending > 0)
 		}
 		x.spanOver(len(a.messages)-before, pending > 0)
 	}
