@@ -3,8 +3,6 @@ export CGO_ENABLED := 0
 
 GO      ?= go
 VERSION := $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/null || echo dev))
-# grpc's tracing pages bring text/template, and with that every exported method of every package (6 MB)
-TAGS    := grpcnotrace
 LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
@@ -16,7 +14,7 @@ RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline r
 all: build
 
 build: ## one static binary: ./aiperf
-	$(GO) build -trimpath -tags $(TAGS) -ldflags '$(LDFLAGS)' -o aiperf ./cmd/aiperf
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o aiperf ./cmd/aiperf
 
 run: ## the first benchmark of the README, on the built-in simulated server; says what it does while it compiles
 	@test -x aiperf || echo 'Compiling aiperf. The first time takes one to four minutes, because the packages it uses are compiled too.'
@@ -24,10 +22,10 @@ run: ## the first benchmark of the README, on the built-in simulated server; say
 	./aiperf profile --url mock:// --streaming --concurrency 8 --request-count 200
 
 weight: build ## size, packages and resident memory of --version against the limits in weight.txt
-	$(GO) run ./test/weight -tags $(TAGS)
+	$(GO) run ./test/weight
 
 weight-cold: build ## the same, and the CPU time of a build with an empty cache (minutes)
-	$(GO) run ./test/weight -tags $(TAGS) -cold
+	$(GO) run ./test/weight -cold
 
 licences: ## docs/licences.md again: the licences of the modules that are linked
 	$(GO) run ./test/release licences

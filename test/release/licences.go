@@ -26,7 +26,7 @@ var licenceNames = regexp.MustCompile(`(?i)^(licen[cs]e|copying|unlicense|notice
 func linked() (list []module, err error) {
 	seen := map[string]module{}
 	for _, system := range systems() {
-		cmd := exec.Command("go", "list", "-tags", buildTags, "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/aiperf")
+		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}", "./cmd/aiperf")
 		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system)
 		out, err := cmd.Output()
 		if err != nil {

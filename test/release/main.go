@@ -17,9 +17,6 @@ import (
 	"path/filepath"
 )
 
-// buildTags are those of the Makefile.
-const buildTags = "grpcnotrace"
-
 // systems are the operating systems for which releases are made.
 func systems() []string { return []string{"linux", "darwin", "windows"} }
 

@@ -26,7 +26,7 @@ const limitsFile = "weight.txt"
 type measure struct {
 	name string
 	cold bool // takes minutes
-	take func(program, tags string) (float64, error)
+	take func(program string) (float64, error)
 }
 
 var measures = []measure{
@@ -38,17 +38,16 @@ var measures = []measure{
 
 func main() {
 	program := flag.String("aiperf", "./aiperf", "the program, made by make build")
-	tags := flag.String("tags", "", "build tags of the program")
 	cold := flag.Bool("cold", false, "measure a build with an empty cache, too (minutes)")
 	flag.Parse()
-	if err := check(*program, *tags, *cold); err != nil {
+	if err := check(*program, *cold); err != nil {
 		fmt.Fprintln(os.Stderr, "weight:", err)
 		os.Exit(1)
 	}
 }
 
 // check measures and compares.
-func check(program, tags string, cold bool) error {
+func check(program string, cold bool) error {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		return fmt.Errorf("%s/%s: the limits are for linux/amd64", runtime.GOOS, runtime.GOARCH)
 	}
@@ -69,7 +68,7 @@ func check(program, tags string, cold bool) error {
 		if !known {
 			return fmt.Errorf("%s has no line %s", limitsFile, m.name)
 		}
-		got, err := m.take(program, tags)
+		got, err := m.take(program)
 		if err != nil {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
@@ -122,7 +121,7 @@ func ownCommit() error {
 }
 
 // binary returns the size of the program in MB.
-func binary(program, _ string) (float64, error) {
+func binary(program string) (float64, error) {
 	info, err := os.Stat(program)
 	if err != nil {
 		return 0, err
@@ -131,13 +130,13 @@ func binary(program, _ string) (float64, error) {
 }
 
 // packages counts the packages that are linked, the standard library included.
-func packages(_, tags string) (float64, error) {
-	out, err := exec.Command("go", "list", "-deps", "-tags", tags, "./cmd/aiperf").Output()
+func packages(string) (float64, error) {
+	out, err := exec.Command("go", "list", "-deps", "./cmd/aiperf").Output()
 	return float64(bytes.Count(out, []byte("\n"))), err
 }
 
 // resident returns the median of nine starts' largest resident memory, in MiB. Most of it are pages of the program file.
-func resident(program, _ string) (float64, error) {
+func resident(program string) (float64, error) {
 	path, err := filepath.Abs(program)
 	if err != nil {
 		return 0, err
@@ -155,13 +154,13 @@ func resident(program, _ string) (float64, error) {
 }
 
 // coldBuild returns the CPU time of a build whose cache is empty, in s.
-func coldBuild(_, tags string) (float64, error) {
+func coldBuild(string) (float64, error) {
 	dir, err := os.MkdirTemp("", "weight")
 	if err != nil {
 		return 0, err
 	}
 	defer os.RemoveAll(dir)
-	cmd := exec.Command("go", "build", "-trimpath", "-tags", tags, "-ldflags", "-s -w", "-o", filepath.Join(dir, "aiperf"), "./cmd/aiperf")
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(dir, "aiperf"), "./cmd/aiperf")
 	cmd.Env = append(os.Environ(), "GOCACHE="+filepath.Join(dir, "cache"))
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return 0, fmt.Errorf("%w: %s", err, out)

@@ -37,13 +37,13 @@ func TestMeasures(t *testing.T) {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\nexit 0\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if v, err := binary(program, ""); err != nil || v != 17e-6 {
+	if v, err := binary(program); err != nil || v != 17e-6 {
 		t.Errorf("%v MB, %v", v, err)
 	}
-	if v, err := resident(program, ""); err != nil || v < .1 || v > 100 {
+	if v, err := resident(program); err != nil || v < .1 || v > 100 {
 		t.Errorf("%v MiB, %v", v, err)
 	}
-	if _, err := binary(program+"x", ""); err == nil {
+	if _, err := binary(program + "x"); err == nil {
 		t.Error("a missing program has a size")
 	}
 }

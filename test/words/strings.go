@@ -17,12 +17,12 @@ const leastWords = 3
 
 // data are files and folders whose strings are sent, compared or generated, not read by users.
 var data = []string{
-	"internal/sim/mockserver/words.go",                // words of simulated answers
-	"internal/telemetry/otlp/instruments.go",          // descriptions of the GenAI conventions, verbatim
-	"internal/text/tokenizer/crosscheck/",             // texts that are tokenized
-	"internal/wire/openinference/openinference.pb.go", // generated
-	"internal/workload/accuracy/",                     // prompts of published benchmarks
-	"internal/workload/dataset/synth/coding.go",       // texts of prompts
+	"internal/sim/mockserver/words.go",                                // words of simulated answers
+	"internal/telemetry/otlp/instruments.go",                          // descriptions of the GenAI conventions, verbatim
+	"internal/text/tokenizer/crosscheck/",                             // texts that are tokenized
+	"internal/wire/openinference/openinferencepb/openinference.pb.go", // generated
+	"internal/workload/accuracy/",                                     // prompts of published benchmarks
+	"internal/workload/dataset/synth/coding.go",                       // texts of prompts
 }
 
 // isData reports whether the strings of a file are data.

@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net"
+	"net/http"
 	"sync"
+	"time"
 
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/reflection"
-	"google.golang.org/grpc/status"
-
+	"aiperf/internal/wire/grpcwire"
 	"aiperf/internal/wire/openinference"
 )
 
@@ -22,25 +19,37 @@ import (
 // with HTTP/2.
 type grpcSide struct {
 	*Server
-	library *grpc.Server
-	conns   chan net.Conn
-	mu      sync.Mutex
-	open    map[string]*net.TCPConn // open connections, by the client's address
+	http  *http.Server
+	conns chan net.Conn
 }
 
 // http2Start are the first bytes of a connection that uses HTTP/2 with prior knowledge (RFC 9113, section 3.4).
 const http2Start = "PRI "
 
+// tcpKey is the key of a call's connection in its context.
+type tcpKey struct{}
+
 func newGRPCSide(s *Server) *grpcSide {
-	g := &grpcSide{Server: s, conns: make(chan net.Conn), open: map[string]*net.TCPConn{}, library: grpc.NewServer(
-		grpc.MaxRecvMsgSize(maxBody), grpc.InitialWindowSize(1<<20), grpc.InitialConnWindowSize(16<<20))}
-	g.library.RegisterService(&inferenceService, g)
-	reflection.Register(g.library)
+	g := &grpcSide{Server: s, conns: make(chan net.Conn)}
+	g.http = &http.Server{
+		Handler:           http.HandlerFunc(g.handle),
+		Protocols:         new(http.Protocols),
+		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 1 << 20, MaxReceiveBufferPerStream: 1 << 20, MaxReceiveBufferPerConnection: 16 << 20},
+		ReadHeaderTimeout: time.Minute,
+		ErrorLog:          log.New(io.Discard, "", 0), // clients that break off are normal here
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, tcpKey{}, c.(*peekedConn).TCPConn)
+		},
+	}
+	g.http.Protocols.SetUnencryptedHTTP2(true)
 	return g
 }
 
 // run serves connections until the server closes.
-func (g *grpcSide) run() { _ = g.library.Serve(g) } // ends when this listener is closed
+func (g *grpcSide) run() { _ = g.http.Serve(g) } // ends when this listener is closed
+
+// stop closes all connections.
+func (g *grpcSide) stop() { _ = g.http.Close() } // fails only as a listener does, and this one does not
 
 // Accept implements net.Listener.
 func (g *grpcSide) Accept() (net.Conn, error) {
@@ -58,21 +67,14 @@ func (g *grpcSide) Close() error { return nil }
 // Addr implements net.Listener.
 func (g *grpcSide) Addr() net.Addr { return g.listener.Addr() }
 
-// serve passes a connection to the library and waits for its end.
+// serve passes a connection to the server of HTTP/2 and waits for its end.
 func (g *grpcSide) serve(c *net.TCPConn, in *bufio.Reader) {
-	from := c.RemoteAddr().String()
-	g.mu.Lock()
-	g.open[from] = c
-	g.mu.Unlock()
 	one := &peekedConn{TCPConn: c, in: in, closed: make(chan struct{})}
 	select {
 	case g.conns <- one:
 		<-one.closed
 	case <-g.stopped:
 	}
-	g.mu.Lock()
-	delete(g.open, from)
-	g.mu.Unlock()
 }
 
 // peekedConn is a connection whose first bytes were already read.
@@ -92,70 +94,71 @@ func (h *peekedConn) Close() error {
 	return h.TCPConn.Close()
 }
 
-// connOf returns the connection of a call.
-func (g *grpcSide) connOf(ctx context.Context) *net.TCPConn {
-	p, ok := peer.FromContext(ctx)
-	if !ok {
-		return nil
+// handle answers a call.
+func (g *grpcSide) handle(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || !grpcwire.IsContentType(r.Header.Get("Content-Type")) {
+		http.Error(w, "this server speaks gRPC over HTTP/2, and HTTP/1.1", http.StatusUnsupportedMediaType)
+		return
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.open[p.Addr.String()]
+	c := &grpcCall{w: w, r: r, ctx: r.Context()}
+	if text := r.Header.Get("Grpc-Timeout"); text != "" {
+		limit, err := grpcwire.DecodeTimeout(text)
+		if err != nil {
+			c.end(grpcwire.Errorf(grpcwire.Internal, "malformed %v", err))
+			return
+		}
+		var cancel context.CancelFunc
+		c.ctx, cancel = context.WithTimeout(c.ctx, limit)
+		defer cancel()
+	}
+	c.end(g.method(c))
 }
 
-// inferenceService implements the part of the Open Inference Protocol that the server supports.
-var inferenceService = grpc.ServiceDesc{
-	ServiceName: "inference.GRPCInferenceService", HandlerType: (*any)(nil), Metadata: "openinference.proto",
-	Methods: []grpc.MethodDesc{
-		unary("ServerReady", func(_ *grpcSide, _ *openinference.ServerReadyRequest) *openinference.ServerReadyResponse {
-			return &openinference.ServerReadyResponse{Ready: true}
-		}),
-		unary("ModelReady", func(_ *grpcSide, _ *openinference.ModelReadyRequest) *openinference.ModelReadyResponse {
-			return &openinference.ModelReadyResponse{Ready: true}
-		}),
-		unary("ModelMetadata", func(_ *grpcSide, r *openinference.ModelMetadataRequest) *openinference.ModelMetadataResponse {
-			return describe(r.GetName())
-		}),
-		{MethodName: "ModelInfer", Handler: func(srv any, ctx context.Context, read func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-			in := new(openinference.ModelInferRequest)
-			if err := read(in); err != nil {
+// method calls the method of a call's path.
+func (g *grpcSide) method(c *grpcCall) error {
+	switch c.r.URL.Path {
+	case openinference.ServerReady, openinference.ModelReady:
+		return c.answerOnce(func([]byte) ([]byte, error) { return (&openinference.ReadyResponse{Ready: true}).Marshal(), nil })
+	case openinference.ModelMetadata:
+		return c.answerOnce(func(b []byte) ([]byte, error) {
+			ask := new(openinference.ModelRequest)
+			if err := ask.Unmarshal(b); err != nil {
 				return nil, err
 			}
-			var out *openinference.ModelInferResponse
-			err := srv.(*grpcSide).infer(ctx, in, openinference.ModelInfer, func(r *openinference.ModelInferResponse, _ string) error {
-				out = r
-				return nil
-			})
-			return out, err
-		}},
-	},
-	Streams: []grpc.StreamDesc{{StreamName: "ModelStreamInfer", ServerStreams: true, ClientStreams: true, Handler: func(srv any, s grpc.ServerStream) error {
-		for {
-			in := new(openinference.ModelInferRequest)
-			if err := s.RecvMsg(in); errors.Is(err, io.EOF) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-			err := srv.(*grpcSide).infer(s.Context(), in, openinference.ModelStreamInfer, func(r *openinference.ModelInferResponse, failure string) error {
-				return s.SendMsg(&openinference.ModelStreamInferResponse{InferResponse: r, ErrorMessage: failure})
-			})
-			if err != nil {
-				return err
-			}
-		}
-	}}},
+			return describe(ask.Name).Marshal(), nil
+		})
+	case openinference.ModelInfer, openinference.ModelStreamInfer:
+		return g.infers(c)
+	case reflectionPath, oldReflectionPath:
+		return c.answerEach(reflect)
+	}
+	return grpcwire.Errorf(grpcwire.Unimplemented, "unknown method %s", c.r.URL.Path)
 }
 
-// unary describes a method that only returns information.
-func unary[Q, A any](name string, answer func(*grpcSide, *Q) *A) grpc.MethodDesc {
-	return grpc.MethodDesc{MethodName: name, Handler: func(srv any, _ context.Context, read func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-		in := new(Q)
-		if err := read(in); err != nil {
-			return nil, err
+// infers answers the inference requests of a call.
+func (g *grpcSide) infers(c *grpcCall) error {
+	method := c.r.URL.Path
+	for {
+		b, err := c.receive()
+		if errors.Is(err, io.EOF) && method == openinference.ModelStreamInfer {
+			return nil
+		} else if err != nil {
+			return err
 		}
-		return answer(srv.(*grpcSide), in), nil
-	}}
+		in := new(openinference.InferRequest)
+		if err := in.Unmarshal(b); err != nil {
+			return grpcwire.Errorf(grpcwire.Internal, "%v", err)
+		}
+		if method == openinference.ModelInfer {
+			return g.infer(c, in, func(r *openinference.InferResponse, _ string) error { return c.send(r.Marshal()) })
+		}
+		err = g.infer(c, in, func(r *openinference.InferResponse, failure string) error {
+			return c.send((&openinference.StreamResponse{Response: r, ErrorMessage: failure}).Marshal())
+		})
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // tensors are those of TensorRT-LLM's and vLLM's models together, so that either backend finds its own.
@@ -164,36 +167,27 @@ var tensors = []struct{ name, datatype string }{
 }
 
 // describe returns the tensors, which are the same for every model.
-func describe(model string) *openinference.ModelMetadataResponse {
-	m := &openinference.ModelMetadataResponse{Name: model, Versions: []string{"1"}, Platform: "mock"}
+func describe(model string) *openinference.Metadata {
+	m := &openinference.Metadata{Name: model, Versions: []string{"1"}, Platform: "mock"}
 	for _, t := range tensors {
-		m.Inputs = append(m.Inputs, &openinference.ModelMetadataResponse_TensorMetadata{Name: t.name, Datatype: t.datatype, Shape: []int64{-1, 1}})
+		m.Inputs = append(m.Inputs, openinference.TensorMetadata{Name: t.name, Datatype: t.datatype, Shape: []int64{-1, 1}})
 	}
-	m.Outputs = []*openinference.ModelMetadataResponse_TensorMetadata{
+	m.Outputs = []openinference.TensorMetadata{
 		{Name: "text_output", Datatype: "BYTES", Shape: []int64{-1, -1}}, {Name: embeddingTensor, Datatype: "FP32", Shape: []int64{-1, -1}},
 		{Name: scoreTensor, Datatype: "FP32", Shape: []int64{-1}}, {Name: imageTensor, Datatype: "BYTES", Shape: []int64{-1}},
 	}
 	return m
 }
 
-// grpcCodes maps HTTP statuses of failures to gRPC codes.
-var grpcCodes = map[int]codes.Code{400: codes.InvalidArgument, 401: codes.Unauthenticated, 403: codes.PermissionDenied, 404: codes.NotFound,
-	429: codes.ResourceExhausted, 499: codes.Canceled, 501: codes.Unimplemented, 503: codes.Unavailable, 504: codes.DeadlineExceeded}
+// grpcCode returns the gRPC code for an HTTP status of a failure.
+func grpcCode(http int) grpcwire.Code {
+	for code := grpcwire.OK; code <= grpcwire.Unauthenticated; code++ {
+		if code.HTTPStatus() == http && http != 500 {
+			return code
+		}
+	}
+	return grpcwire.Internal
+}
 
 // simulatedStatus returns the gRPC error for an HTTP status.
-func simulatedStatus(http int) error {
-	code, ok := grpcCodes[http]
-	if !ok {
-		code = codes.Internal
-	}
-	return status.Error(code, "simulated failure")
-}
-
-// header returns a value of a call's metadata; "" = none.
-func header(ctx context.Context, name string) string {
-	md, _ := metadata.FromIncomingContext(ctx)
-	if list := md.Get(name); len(list) > 0 {
-		return list[0]
-	}
-	return ""
-}
+func simulatedStatus(http int) error { return grpcwire.Errorf(grpcCode(http), "simulated failure") }

@@ -4,22 +4,22 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
 	"strconv"
 	"strings"
 	"time"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
-
 	"aiperf/internal/base/clock"
+	"aiperf/internal/wire/grpcwire"
 	"aiperf/internal/wire/openinference"
 )
 
 // infer answers an inference request, in one message or word by word. put sends a message or a failure.
-func (g *grpcSide) infer(ctx context.Context, in *openinference.ModelInferRequest, method string, put func(*openinference.ModelInferResponse, string) error) error {
+func (g *grpcSide) infer(from *grpcCall, in *openinference.InferRequest, put func(*openinference.InferResponse, string) error) error {
 	arrival, wall := bothClocks()
+	method, ctx := from.r.URL.Path, from.ctx
 	a := askOf(in)
-	t := &Truth{Number: g.number.Add(1), RequestID: header(ctx, "x-request-id"), Correlation: header(ctx, "x-correlation-id"), Path: method,
+	t := &Truth{Number: g.number.Add(1), RequestID: from.r.Header.Get("X-Request-Id"), Correlation: from.r.Header.Get("X-Correlation-Id"), Path: method,
 		Arrival: wall, Stream: method == openinference.ModelStreamInfer && a.wantsStream, Outcome: outcomeOK}
 	g.metrics.running.Add(1)
 	defer g.metrics.running.Add(-1)
@@ -39,12 +39,12 @@ func (g *grpcSide) infer(ctx context.Context, in *openinference.ModelInferReques
 type call struct {
 	*grpcSide
 	ctx    context.Context
-	in     *openinference.ModelInferRequest
+	in     *openinference.InferRequest
 	ask    *requestedWork
 	truth  *Truth
 	script script
 	st     stream
-	put    func(*openinference.ModelInferResponse, string) error
+	put    func(*openinference.InferResponse, string) error
 	first  int64 // wall time after the first content, ns
 }
 
@@ -100,16 +100,16 @@ func (c *call) say(due, offset int64, n int, last bool) error {
 	for range n {
 		text = append(text, c.script.word()...)
 	}
-	answer := &openinference.ModelInferResponse_InferOutputTensor{Name: "text_output", Datatype: "BYTES", Shape: []int64{1, 1},
-		Contents: &openinference.InferTensorContents{BytesContents: [][]byte{text}}}
+	answer := &openinference.Tensor{Name: "text_output", Datatype: "BYTES", Shape: []int64{1, 1},
+		Contents: &openinference.Contents{Bytes: [][]byte{text}}}
 	if c.ask.output != "" {
 		answer, n = c.opts.tensor(c.ask, &c.script), 0
 	}
-	r := &openinference.ModelInferResponse{ModelName: c.in.GetModelName(), ModelVersion: "1", Id: c.in.GetId(),
-		Outputs: []*openinference.ModelInferResponse_InferOutputTensor{answer}}
-	separate := c.in.GetParameters()["triton_enable_empty_final_response"].GetBoolParam()
+	r := &openinference.InferResponse{ModelName: c.in.ModelName, ModelVersion: "1", ID: c.in.ID,
+		Outputs: []*openinference.Tensor{answer}}
+	separate := c.in.Parameters["triton_enable_empty_final_response"] == true
 	if c.truth.Stream && separate || last {
-		r.Parameters = map[string]*openinference.InferParameter{"triton_final_response": {ParameterChoice: &openinference.InferParameter_BoolParam{BoolParam: last && !separate}}}
+		r.Parameters = openinference.Parameters{"triton_final_response": last && !separate}
 	}
 	w := Write{Due: due + offset, Before: wallNow(), Events: 1, Tokens: n}
 	err := c.put(r, "")
@@ -122,7 +122,7 @@ func (c *call) say(due, offset int64, n int, last bool) error {
 		return c.ended()
 	}
 	if last && separate {
-		r.Outputs, r.Parameters = nil, map[string]*openinference.InferParameter{"triton_final_response": {ParameterChoice: &openinference.InferParameter_BoolParam{BoolParam: true}}}
+		r.Outputs, r.Parameters = nil, openinference.Parameters{"triton_final_response": true}
 		if c.put(r, "") != nil {
 			return c.ended()
 		}
@@ -143,13 +143,13 @@ func (c *call) breakOff() error {
 	case kindStall:
 		return c.stall()
 	}
-	if tcp := c.connOf(c.ctx); tcp != nil {
+	if tcp, ok := c.ctx.Value(tcpKey{}).(*net.TCPConn); ok {
 		if c.script.kind == kindReset {
 			_ = tcp.SetLinger(0) // a closed connection does not need it
 		}
-		_ = tcp.Close() // the library closes it as well
+		_ = tcp.Close() // the server of HTTP/2 closes it as well
 	}
-	return status.Error(codes.Unavailable, "simulated failure")
+	return grpcwire.Errorf(grpcwire.Unavailable, "simulated failure")
 }
 
 // stall waits until the client cancels or the server closes.
@@ -158,7 +158,7 @@ func (c *call) stall() error {
 	case <-c.ctx.Done():
 	case <-c.stopped:
 	}
-	return status.Error(codes.Unavailable, "simulated failure")
+	return grpcwire.Errorf(grpcwire.Unavailable, "simulated failure")
 }
 
 // ended records that the client or the server has ended the call.
@@ -169,7 +169,7 @@ func (c *call) ended() error {
 		c.truth.Outcome = outcomeShutdown
 	default:
 	}
-	return status.Error(codes.Canceled, c.truth.Outcome)
+	return grpcwire.Errorf(grpcwire.Cancelled, "%s", c.truth.Outcome)
 }
 
 // until waits for an instant; false = the call has ended.
@@ -190,35 +190,38 @@ func (c *call) until(at int64) bool {
 }
 
 // askOf parses a request's tensors.
-func askOf(in *openinference.ModelInferRequest) *requestedWork {
-	a := &requestedWork{model: in.GetModelName(), items: 1, images: 1}
-	for _, t := range in.GetInputs() {
-		c := t.GetContents()
-		switch t.GetName() {
+func askOf(in *openinference.InferRequest) *requestedWork {
+	a := &requestedWork{model: in.ModelName, items: 1, images: 1}
+	for _, t := range in.Inputs {
+		c := t.Contents
+		if c == nil {
+			continue
+		}
+		switch t.Name {
 		case "text_input":
-			if len(c.GetBytesContents()) > 0 {
-				a.text = string(c.GetBytesContents()[0])
+			if len(c.Bytes) > 0 {
+				a.text = string(c.Bytes[0])
 			}
-			a.items = max(1, len(c.GetBytesContents()))
+			a.items = max(1, len(c.Bytes))
 		case "query":
 			a.text = strings.TrimSpace(a.text + " " + joinContents(c))
 		case "passages":
-			a.text, a.items = strings.TrimSpace(a.text+" "+joinContents(c)), len(c.GetBytesContents())
+			a.text, a.items = strings.TrimSpace(a.text+" "+joinContents(c)), len(c.Bytes)
 		case "max_tokens":
 			a.max = firstInt(c)
 		case "min_length":
 			a.min = firstInt(c)
 		case "stream":
-			a.wantsStream = len(c.GetBoolContents()) > 0 && c.GetBoolContents()[0]
+			a.wantsStream = len(c.Bool) > 0 && c.Bool[0]
 		case "sampling_parameters":
-			a.sampling(c.GetBytesContents())
+			a.sampling(c.Bytes)
 		}
 	}
-	if n := in.GetParameters()["max_tokens"].GetInt64Param(); n > 0 {
+	if n, ok := in.Parameters["max_tokens"].(int64); ok && n > 0 {
 		a.max = int(n)
 	}
-	for _, o := range in.GetOutputs() {
-		if name := o.GetName(); name == embeddingTensor || name == scoreTensor || name == imageTensor {
+	for _, o := range in.Outputs {
+		if name := o.Name; name == embeddingTensor || name == scoreTensor || name == imageTensor {
 			a.output, a.fixed = name, 1
 		}
 	}
@@ -233,29 +236,29 @@ const (
 )
 
 // tensor returns the requested output.
-func (o *Options) tensor(a *requestedWork, p *script) *openinference.ModelInferResponse_InferOutputTensor {
-	t := &openinference.ModelInferResponse_InferOutputTensor{Name: a.output, Datatype: "FP32", Shape: []int64{int64(a.items)}, Contents: new(openinference.InferTensorContents)}
+func (o *Options) tensor(a *requestedWork, p *script) *openinference.Tensor {
+	t := &openinference.Tensor{Name: a.output, Datatype: "FP32", Shape: []int64{int64(a.items)}, Contents: new(openinference.Contents)}
 	n := a.items
 	switch a.output {
 	case imageTensor:
-		t.Datatype, t.Shape, t.Contents.BytesContents = "BYTES", []int64{1}, [][]byte{[]byte(picture)}
+		t.Datatype, t.Shape, t.Contents.Bytes = "BYTES", []int64{1}, [][]byte{[]byte(picture)}
 		return t
 	case embeddingTensor:
 		t.Shape = append(t.Shape, int64(o.Dimensions))
 		n *= o.Dimensions
 	}
 	for range n {
-		t.Contents.Fp32Contents = append(t.Contents.Fp32Contents, float32(2*p.rng.Float64()-1))
+		t.Contents.FP32 = append(t.Contents.FP32, float32(2*p.rng.Float64()-1))
 	}
 	return t
 }
 
-func joinContents(c *openinference.InferTensorContents) string {
-	return string(bytes.Join(c.GetBytesContents(), []byte{' '}))
+func joinContents(c *openinference.Contents) string {
+	return string(bytes.Join(c.Bytes, []byte{' '}))
 }
 
-func firstInt(c *openinference.InferTensorContents) int {
-	if list := c.GetIntContents(); len(list) > 0 && list[0] > 0 {
+func firstInt(c *openinference.Contents) int {
+	if list := c.Int; len(list) > 0 && list[0] > 0 {
 		return int(list[0])
 	}
 	return 0

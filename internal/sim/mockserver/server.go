@@ -180,7 +180,7 @@ func (s *Server) Close() error {
 	for _, p := range s.pacers {
 		p.stop()
 	}
-	s.grpc.library.Stop()
+	s.grpc.stop()
 	s.wg.Wait()
 	return errors.Join(err, s.truth.close())
 }

@@ -229,7 +229,7 @@ var inferWire = wire{
 		if st.ask.output == "" {
 			return st.wholeBody(head+`{"name":"text_output","datatype":"BYTES","shape":[1,1],"data":[`, `]}]}`)
 		}
-		r := &openinference.ModelInferResponse{Outputs: []*openinference.ModelInferResponse_InferOutputTensor{st.opts.tensor(st.ask, &st.script)}}
+		r := &openinference.InferResponse{Outputs: []*openinference.Tensor{st.opts.tensor(st.ask, &st.script)}}
 		b, err := openinference.AppendResponse(nil, r)
 		if err != nil {
 			return []byte(`{"error":` + quoted(err.Error()) + `}`)

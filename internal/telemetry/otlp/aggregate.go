@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"aiperf/internal/base/protobuf"
 )
 
 // temporality says whether a data point covers the time since the start (2) or since the previous one (1).
@@ -54,8 +56,8 @@ func (h *histogram) record(v float64, with []attribute) {
 	if math.IsNaN(v) {
 		return
 	}
-	var key message
-	key.attributes(9, with)
+	var key protobuf.Message
+	appendAttributes(&key, 9, with)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p := h.series[string(key)]
@@ -71,46 +73,46 @@ func (h *histogram) record(v float64, with []attribute) {
 }
 
 // metric encodes the histogram from start to now, in ns. ok is false if it has no value. With delta it is reset.
-func (h *histogram) metric(start, now int64, kind temporality) (m message, ok bool) {
+func (h *histogram) metric(start, now int64, kind temporality) (m protobuf.Message, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.series) == 0 {
 		return nil, false
 	}
-	var data message
+	var data protobuf.Message
 	for key, p := range h.series {
-		var point, counts, bounds message
-		point.fixed64(2, uint64(start))
-		point.fixed64(3, uint64(now))
-		point.fixed64(4, p.count)
-		point.double(5, p.sum)
+		var point, counts, bounds protobuf.Message
+		point.Fixed64(2, uint64(start))
+		point.Fixed64(3, uint64(now))
+		point.Fixed64(4, p.count)
+		point.Double(5, p.sum)
 		for _, n := range p.buckets {
 			counts = appendFixed(counts, n)
 		}
-		point.bytes(6, counts)
+		point.Bytes(6, counts)
 		for _, b := range h.bounds {
 			bounds = appendFixed(bounds, math.Float64bits(b))
 		}
-		point.bytes(7, bounds)
+		point.Bytes(7, bounds)
 		point = append(point, key...)
-		point.double(11, p.min)
-		point.double(12, p.max)
-		data.bytes(1, point)
+		point.Double(11, p.min)
+		point.Double(12, p.max)
+		data.Bytes(1, point)
 	}
-	data.varint(2, uint64(kind))
+	data.Varint(2, uint64(kind))
 	if kind == delta {
 		clear(h.series)
 	}
 	m = described(h.name, h.unit, h.about)
-	m.bytes(9, data)
+	m.Bytes(9, data)
 	return m, true
 }
 
 // described starts a metric with its description.
-func described(name, unit, about string) (m message) {
-	m.text(1, name)
-	m.text(2, about)
-	m.text(3, unit)
+func described(name, unit, about string) (m protobuf.Message) {
+	m.StringIfAny(1, name)
+	m.StringIfAny(2, about)
+	m.StringIfAny(3, unit)
 	return m
 }
 
@@ -121,48 +123,48 @@ type observed struct {
 }
 
 // counter encodes increasing numbers. before holds the numbers of the previous delivery, by encoded attributes; with delta the metric is the increase.
-func counter(name, unit, about string, start, now int64, kind temporality, list []observed, before map[string]int64) message {
-	var data message
+func counter(name, unit, about string, start, now int64, kind temporality, list []observed, before map[string]int64) protobuf.Message {
+	var data protobuf.Message
 	for _, o := range list {
 		value := o.value
 		if kind == delta {
-			var key message
-			key.text(1, name)
-			key.attributes(7, o.with)
+			var key protobuf.Message
+			key.StringIfAny(1, name)
+			appendAttributes(&key, 7, o.with)
 			value -= before[string(key)]
 			before[string(key)] = o.value
 		}
-		data.bytes(1, number(start, now, value, o.with))
+		data.Bytes(1, number(start, now, value, o.with))
 	}
-	data.varint(2, uint64(kind))
-	data.varint(3, 1) // monotonic
+	data.Varint(2, uint64(kind))
+	data.Varint(3, 1) // monotonic
 	m := described(name, unit, about)
-	m.bytes(7, data)
+	m.Bytes(7, data)
 	return m
 }
 
 // gauge encodes a number that can rise and fall.
-func gauge(name, unit, about string, now int64, o observed) message {
-	var data message
-	data.bytes(1, number(0, now, o.value, o.with))
+func gauge(name, unit, about string, now int64, o observed) protobuf.Message {
+	var data protobuf.Message
+	data.Bytes(1, number(0, now, o.value, o.with))
 	m := described(name, unit, about)
-	m.bytes(5, data)
+	m.Bytes(5, data)
 	return m
 }
 
 // number encodes a data point; start 0 = none.
-func number(start, now, value int64, with []attribute) (m message) {
+func number(start, now, value int64, with []attribute) (m protobuf.Message) {
 	if start != 0 {
-		m.fixed64(2, uint64(start))
+		m.Fixed64(2, uint64(start))
 	}
-	m.fixed64(3, uint64(now))
-	m.fixed64(6, uint64(value))
-	m.attributes(7, with)
+	m.Fixed64(3, uint64(now))
+	m.Fixed64(6, uint64(value))
+	appendAttributes(&m, 7, with)
 	return m
 }
 
 // appendFixed appends an element of a packed list of 64-bit numbers.
-func appendFixed(m message, v uint64) message {
+func appendFixed(m protobuf.Message, v uint64) protobuf.Message {
 	return append(m, byte(v), byte(v>>8), byte(v>>16), byte(v>>24), byte(v>>32), byte(v>>40), byte(v>>48), byte(v>>56))
 }
 

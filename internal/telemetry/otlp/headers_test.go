@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/protobuf"
 )
 
 // TestHeadersOfTheEnvironment: a collector gets the headers of the environment, and of two Authorization headers the one of its URL.
@@ -40,7 +42,7 @@ func TestHeadersOfTheEnvironment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s.queue <- message{}
+			s.queue <- protobuf.Message{}
 			s.chunks.record(1, nil)
 			s.Close(context.Background())
 			for path, want := range map[string]map[string]string{metricsPath: c.metrics, tracesPath: c.traces} {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"aiperf/internal/base/protobuf"
 	rows "aiperf/internal/measure/metric"
 )
 
@@ -237,27 +238,27 @@ func (i *instruments) span(row *rows.Row, about []attribute) {
 		about = append(about, attribute{"error.type", errorType(row)})
 	}
 	i.begins.Add(1)
-	var span message
-	span.bytes(1, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, rand.Uint64()), rand.Uint64()|1)) // ids must not be zero
-	span.bytes(2, binary.LittleEndian.AppendUint64(nil, rand.Uint64()|1))
-	span.text(5, i.run.Operation+" "+m.Model)
-	span.varint(6, kindClient)
-	span.fixed64(7, uint64(row.Start))
-	span.fixed64(8, uint64(row.End))
-	span.attributes(9, about)
+	var span protobuf.Message
+	span.Bytes(1, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, rand.Uint64()), rand.Uint64()|1)) // ids must not be zero
+	span.Bytes(2, binary.LittleEndian.AppendUint64(nil, rand.Uint64()|1))
+	span.StringIfAny(5, i.run.Operation+" "+m.Model)
+	span.Varint(6, kindClient)
+	span.Fixed64(7, uint64(row.Start))
+	span.Fixed64(8, uint64(row.End))
+	appendAttributes(&span, 9, about)
 	if streamed {
-		var event message
-		event.fixed64(1, uint64(row.Start+int64(first)))
-		event.text(2, "aiperf.first_token")
-		span.bytes(11, event)
+		var event protobuf.Message
+		event.Fixed64(1, uint64(row.Start+int64(first)))
+		event.StringIfAny(2, "aiperf.first_token")
+		span.Bytes(11, event)
 	}
 	if row.Err != nil {
-		var status message
-		status.text(2, row.Err.Type)
-		status.varint(3, statusError)
-		span.bytes(15, status)
+		var status protobuf.Message
+		status.StringIfAny(2, row.Err.Type)
+		status.Varint(3, statusError)
+		span.Bytes(15, status)
 	}
-	span.fixed32(16, spanFlags)
+	span.Fixed32(16, spanFlags)
 	select {
 	case i.queue <- span:
 	default: // Close counts the spans that were started but not delivered

@@ -29,6 +29,7 @@ import (
 	metricdata "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/protobuf/proto"
 
+	"aiperf/internal/base/protobuf"
 	rows "aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 )
@@ -325,9 +326,9 @@ func TestSpansInsist(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.begins.Add(1)
-		s.queue <- message{}
+		s.queue <- protobuf.Message{}
 		s.begins.Add(1)
-		s.queue <- message{}
+		s.queue <- protobuf.Message{}
 		s.Close(t.Context())
 		text := strings.Join(warned, "\n")
 		if got := len(r.bodies[tracesPath]); got != c.requests && name != "rejects" && name != "refuses" || (text == "") != (c.warns == "") || !strings.Contains(text, c.warns) {

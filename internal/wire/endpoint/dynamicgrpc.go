@@ -8,16 +8,10 @@ import (
 	"strings"
 	"sync/atomic"
 
-	reflection "google.golang.org/grpc/reflection/grpc_reflection_v1"
-	"google.golang.org/protobuf/encoding/protojson"
-	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/descriptorpb"
-	"google.golang.org/protobuf/types/dynamicpb"
-
 	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/jsontext"
+	"aiperf/internal/base/protobuf"
+	"aiperf/internal/base/protobuf/protojson"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/workload/conversation"
 )
@@ -31,13 +25,11 @@ type dynamicCodec struct {
 	jsonType
 	set    Settings
 	path   string
-	method atomic.Pointer[describedMethod] // nil = not known yet
+	method atomic.Pointer[protojson.Method] // nil = not known yet
 }
 
 // maxDescriptors is the maximum size of a file of descriptors, in bytes.
 const maxDescriptors = 64 << 20
-
-type describedMethod struct{ protoreflect.MethodDescriptor }
 
 func openDynamic(s Settings) (Codec, error) {
 	field, err := responseField(&s)
@@ -77,25 +69,20 @@ func opaqueType() jsonType {
 
 // describe finds the method in a FileDescriptorSet.
 func (c *dynamicCodec) describe(raw []byte) error {
-	set := new(descriptorpb.FileDescriptorSet)
-	if err := proto.Unmarshal(raw, set); err != nil {
-		return errors.New("not a FileDescriptorSet, which protoc writes with descriptor_set_out and include_imports")
-	}
-	files, err := protodesc.NewFiles(set)
+	files, err := protojson.ParseFiles(raw)
 	if err != nil {
 		return err
 	}
 	service, method, _ := strings.Cut(c.path[1:], "/")
-	d, err := files.FindDescriptorByName(protoreflect.FullName(service))
-	s, ok := d.(protoreflect.ServiceDescriptor)
-	if err != nil || !ok {
+	methods, ok := files.Service(service)
+	if !ok {
 		return fmt.Errorf("it has no service %s", service)
 	}
-	m := s.Methods().ByName(protoreflect.Name(method))
-	if m == nil {
+	m, ok := methods[method]
+	if !ok {
 		return fmt.Errorf("service %s has no method %s", service, method)
 	}
-	c.method.Store(&describedMethod{m})
+	c.method.Store(m)
 	return nil
 }
 
@@ -144,7 +131,7 @@ func (c *dynamicCodec) Learn(_ string, answer []byte) ([]string, error) {
 // Streams implements RPC.
 func (c *dynamicCodec) Streams(method string) bool {
 	m := c.method.Load()
-	return method != reflectionMethod && m != nil && m.IsStreamingServer()
+	return method != reflectionMethod && m != nil && m.StreamsResponses
 }
 
 // Marshal implements RPC.
@@ -152,8 +139,9 @@ func (c *dynamicCodec) Marshal(method string, whole record.Body) ([][]byte, erro
 	body := whole.Bytes()
 	if method == reflectionMethod {
 		service, _, _ := strings.Cut(c.path[1:], "/")
-		raw, err := proto.Marshal(&reflection.ServerReflectionRequest{MessageRequest: &reflection.ServerReflectionRequest_FileContainingSymbol{FileContainingSymbol: service}})
-		return [][]byte{raw}, err
+		var ask protobuf.Message // a ServerReflectionRequest
+		ask.String(4, service)   // file_containing_symbol
+		return [][]byte{ask}, nil
 	}
 	m := c.method.Load()
 	if m == nil {
@@ -161,24 +149,20 @@ func (c *dynamicCodec) Marshal(method string, whole record.Body) ([][]byte, erro
 	}
 	list := []json.RawMessage{body}
 	var several map[string]json.RawMessage
-	if json.Unmarshal(body, &several) == nil && len(several) == 1 && several["messages"] != nil && m.Input().Fields().ByJSONName("messages") == nil {
+	if json.Unmarshal(body, &several) == nil && len(several) == 1 && several["messages"] != nil && !m.Input.HasField("messages") {
 		list = nil // list shares the memory of the body
 		if err := json.Unmarshal(several["messages"], &list); err != nil {
 			return nil, fmt.Errorf("messages: must be a list, got %.80s", several["messages"])
 		}
 	}
-	if len(list) != 1 && !m.IsStreamingClient() {
+	if len(list) != 1 && !m.StreamsRequests {
 		return nil, fmt.Errorf("%s takes one message, got %d", c.path[1:], len(list))
 	}
 	messages := make([][]byte, len(list))
 	for i, text := range list {
-		one := dynamicpb.NewMessage(m.Input())
-		err := protojson.Unmarshal(text, one)
-		if err == nil {
-			messages[i], err = proto.MarshalOptions{Deterministic: true}.Marshal(one) // deterministic: the same row gives the same bytes
-		}
-		if err != nil {
-			return nil, fmt.Errorf("message %d is not of the type %s: %w", i+1, m.Input().FullName(), err)
+		var err error
+		if messages[i], err = m.Input.Marshal(text); err != nil {
+			return nil, fmt.Errorf("message %d is not of the type %s: %w", i+1, m.Input.Name, err)
 		}
 	}
 	return messages, nil
@@ -190,24 +174,12 @@ func (c *dynamicCodec) Unmarshal(method string, message []byte) ([]byte, *record
 		return &record.Error{Type: "DecodeError", Message: fmt.Sprintf("the answer to %s cannot be read: %v", method, err)}
 	}
 	if method == reflectionMethod {
-		r := new(reflection.ServerReflectionResponse)
-		if err := proto.Unmarshal(message, r); err != nil {
+		set, failure, err := readReflection(message)
+		if err != nil {
 			return nil, unread(err)
 		}
-		if e := r.GetErrorResponse(); e != nil {
-			return nil, &record.Error{Code: 404, Type: "ReflectionError", Message: e.GetErrorMessage()}
-		}
-		var set []byte
-		for _, file := range r.GetFileDescriptorResponse().GetFileDescriptorProto() {
-			one := new(descriptorpb.FileDescriptorProto)
-			if err := proto.Unmarshal(file, one); err != nil {
-				return nil, unread(err)
-			}
-			raw, err := proto.Marshal(&descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{one}})
-			if err != nil {
-				return nil, unread(err)
-			}
-			set = append(set, raw...) // concatenated lists of one message type are one list
+		if failure != nil {
+			return nil, failure
 		}
 		return []byte(`"` + base64.StdEncoding.EncodeToString(set) + `"`), nil
 	}
@@ -215,13 +187,35 @@ func (c *dynamicCodec) Unmarshal(method string, message []byte) ([]byte, *record
 	if m == nil {
 		return nil, unread(errors.New("its type is unknown"))
 	}
-	one := dynamicpb.NewMessage(m.Output())
-	if err := proto.Unmarshal(message, one); err != nil {
-		return nil, unread(err)
-	}
-	text, err := protojson.MarshalOptions{UseProtoNames: true}.Marshal(one)
+	text, err := m.Output.Text(message)
 	if err != nil {
 		return nil, unread(err)
 	}
-	return jsontext.AppendCompact(nil, &jsontext.Scanner{Doc: text}), nil // the library inserts random spaces
+	return text, nil
+}
+
+// readReflection reads a ServerReflectionResponse: a FileDescriptorSet, or an error of the server.
+func readReflection(message []byte) (set protobuf.Message, failure *record.Error, err error) {
+	for f, err := range protobuf.Fields(message) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if f.ID != 4 && f.ID != 7 {
+			continue
+		}
+		if f.ID == 7 { // error_response
+			failure = &record.Error{Code: 404, Type: "ReflectionError"}
+		}
+		for inner, err := range protobuf.Fields(f.Content) {
+			switch {
+			case err != nil:
+				return nil, nil, err
+			case f.ID == 4 && inner.ID == 1: // file_descriptor_response.file_descriptor_proto
+				set.Bytes(1, inner.Content)
+			case f.ID == 7 && inner.ID == 2: // error_message
+				failure.Message = string(inner.Content)
+			}
+		}
+	}
+	return set, failure, nil
 }

@@ -12,13 +12,14 @@ import (
 
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/openinference"
+	"aiperf/internal/wire/openinference/openinferencepb"
 	"aiperf/internal/workload/conversation"
 )
 
 // described writes the descriptors of the Open Inference Protocol to a file, as protoc does.
 func describedFile(t *testing.T) string {
 	t.Helper()
-	set := &descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(openinference.File_openinference_proto)}}
+	set := &descriptorpb.FileDescriptorSet{File: []*descriptorpb.FileDescriptorProto{protodesc.ToFileDescriptorProto(openinferencepb.File_openinference_proto)}}
 	raw, err := proto.Marshal(set)
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +81,7 @@ func TestDynamicReflection(t *testing.T) {
 	if err != nil || !strings.Contains(string(ask[0]), "inference.GRPCInferenceService") {
 		t.Errorf("%q %v", ask, err)
 	}
-	file, err := proto.Marshal(protodesc.ToFileDescriptorProto(openinference.File_openinference_proto))
+	file, err := proto.Marshal(protodesc.ToFileDescriptorProto(openinferencepb.File_openinference_proto))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +103,10 @@ func TestDynamicReflection(t *testing.T) {
 	contains(t, "other", err, "it has no service a.B")
 	_, err = other.Learn("m", []byte(`"#"`))
 	contains(t, "garbage", err, "the server's description of a.B/C cannot be used")
-	if _, failure := r.Unmarshal(reflectionMethod, []byte("\x3a\x06\x12\x04none")); failure == nil || failure.Message != "none" {
-		t.Errorf("%v", failure)
+	for answer, message := range map[string]string{"\x0a\x01h\x3a\x06\x12\x04none": "none", "\x3a\x02\x08\x05": ""} { // field 1: the host
+		if _, failure := r.Unmarshal(reflectionMethod, []byte(answer)); failure == nil || failure.Type != "ReflectionError" || failure.Message != message {
+			t.Errorf("%q: %v", answer, failure)
+		}
 	}
 	for _, s := range []Settings{{Method: "x"}, {}, {Method: "a/b/c"}, {Method: "a.B/C", Descriptors: "none.pb"}, {Method: "a.B/C", Descriptors: describedFile(t)},
 		{Method: "inference.GRPCInferenceService/No", Descriptors: describedFile(t)}} {

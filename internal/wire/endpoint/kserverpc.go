@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"google.golang.org/protobuf/proto"
-
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/openinference"
 )
@@ -15,18 +13,18 @@ func (c *kserveCodec) Streams(method string) bool { return method == openinferen
 
 // Marshal implements RPC: it converts the JSON form of a request to its message. Shared ranges are whole elements (tensorBody.pictures).
 func (c *kserveCodec) Marshal(method string, body record.Body) (messages [][]byte, err error) {
-	var m proto.Message
 	if method == openinference.ModelMetadata {
-		ask := new(openinference.ModelMetadataRequest)
+		ask := new(openinference.ModelRequest)
 		if err := json.Unmarshal(body.Bytes(), ask); err != nil {
 			return nil, fmt.Errorf("metadata request: %w", err)
 		}
-		m = ask
-	} else if m, err = openinference.ParseRequest(body.Ranges()...); err != nil {
+		return [][]byte{ask.Marshal()}, nil
+	}
+	m, err := openinference.ParseRequest(body.Ranges()...)
+	if err != nil {
 		return nil, err
 	}
-	raw, err := proto.Marshal(m)
-	return [][]byte{raw}, err
+	return [][]byte{m.Marshal()}, nil
 }
 
 // Unmarshal implements RPC: it converts a message to its JSON form.
@@ -35,8 +33,8 @@ func (c *kserveCodec) Unmarshal(method string, message []byte) (text []byte, fai
 		return &record.Error{Type: "DecodeError", Message: fmt.Sprintf("the answer to %s cannot be read: %v", method, err)}
 	}
 	if method == openinference.ModelMetadata {
-		m := new(openinference.ModelMetadataResponse)
-		if err := proto.Unmarshal(message, m); err != nil {
+		m := new(openinference.Metadata)
+		if err := m.Unmarshal(message); err != nil {
 			return nil, unread(err)
 		}
 		text, err := json.Marshal(m)
@@ -45,16 +43,18 @@ func (c *kserveCodec) Unmarshal(method string, message []byte) (text []byte, fai
 		}
 		return text, nil
 	}
-	response := new(openinference.ModelInferResponse)
-	wrapped := new(openinference.ModelStreamInferResponse)
+	response := new(openinference.InferResponse)
+	wrapped := new(openinference.StreamResponse)
 	switch {
 	case method == openinference.ModelStreamInfer && unwrapTriton(message, wrapped):
-		if wrapped.GetErrorMessage() != "" {
-			return nil, &record.Error{Code: 500, Type: "InferenceError", Message: wrapped.GetErrorMessage()}
+		if wrapped.ErrorMessage != "" {
+			return nil, &record.Error{Code: 500, Type: "InferenceError", Message: wrapped.ErrorMessage}
 		}
-		response = wrapped.GetInferResponse()
+		if wrapped.Response != nil {
+			response = wrapped.Response
+		}
 	default:
-		if err := proto.Unmarshal(message, response); err != nil {
+		if err := response.Unmarshal(message); err != nil {
 			return nil, unread(err)
 		}
 	}
@@ -67,6 +67,6 @@ func (c *kserveCodec) Unmarshal(method string, message []byte) (text []byte, fai
 
 // unwrapTriton reports whether a message of a stream is Triton's wrapper, which holds an error or a response. Other servers (MLServer) send the response
 // itself, whose outputs have no field in Triton's message.
-func unwrapTriton(message []byte, into *openinference.ModelStreamInferResponse) bool {
-	return proto.Unmarshal(message, into) == nil && len(into.ProtoReflect().GetUnknown()) == 0
+func unwrapTriton(message []byte, into *openinference.StreamResponse) bool {
+	return into.Unmarshal(message) == nil && !into.Unknown
 }

@@ -1,13 +1,13 @@
-// Package openinference holds the messages of the Open Inference Protocol (KServe v2) for gRPC, generated from openinference.proto by
-// protoc-gen-go, and their JSON form, which is that of the protocol over HTTP.
-//
-//go:generate protoc --go_out=. --go_opt=paths=source_relative openinference.proto
+// Package openinference holds the messages of the Open Inference Protocol (KServe v2) for gRPC, and their JSON form, which is that of the protocol over
+// HTTP. Field numbers are those of openinferencepb/openinference.proto.
 package openinference
 
 // Methods of inference.GRPCInferenceService, as paths.
 const (
-	ModelReady       = "/inference.GRPCInferenceService/ModelReady"
-	ModelMetadata    = "/inference.GRPCInferenceService/ModelMetadata"
-	ModelInfer       = "/inference.GRPCInferenceService/ModelInfer"
-	ModelStreamInfer = "/inference.GRPCInferenceService/ModelStreamInfer"
+	Service          = "inference.GRPCInferenceService"
+	ServerReady      = "/" + Service + "/ServerReady"
+	ModelReady       = "/" + Service + "/ModelReady"
+	ModelMetadata    = "/" + Service + "/ModelMetadata"
+	ModelInfer       = "/" + Service + "/ModelInfer"
+	ModelStreamInfer = "/" + Service + "/ModelStreamInfer"
 )

@@ -29,16 +29,16 @@ type request struct {
 
 // ParseRequest parses a request in its JSON form, with the model's name as the member model_name. The text may come in pieces. Every second piece is
 // then the complete content, between the quotes, of an element of a BYTES tensor. It contains no escapes and is put into the message without a copy.
-func ParseRequest(pieces ...[]byte) (*ModelInferRequest, error) {
+func ParseRequest(pieces ...[]byte) (*InferRequest, error) {
 	text, held := standIns(pieces)
 	out, err := parseRequest(text)
 	if err != nil || len(held) == 0 {
 		return out, err
 	}
 	for _, t := range out.Inputs {
-		for i, element := range t.GetContents().GetBytesContents() {
+		for i, element := range t.Contents.Bytes {
 			if piece, ok := held[string(element)]; ok {
-				t.Contents.BytesContents[i] = piece
+				t.Contents.Bytes[i] = piece
 			}
 		}
 	}
@@ -67,20 +67,20 @@ func standIns(pieces [][]byte) (text []byte, held map[string][]byte) {
 	return text, held
 }
 
-func parseRequest(body []byte) (*ModelInferRequest, error) {
+func parseRequest(body []byte) (*InferRequest, error) {
 	var in request
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
 	if err := d.Decode(&in); err != nil {
 		return nil, fmt.Errorf("inference request: %w", err)
 	}
-	out := &ModelInferRequest{ModelName: in.ModelName, ModelVersion: in.ModelVersion, Id: in.ID}
+	out := &InferRequest{ModelName: in.ModelName, ModelVersion: in.ModelVersion, ID: in.ID}
 	var err error
 	if out.Parameters, err = parameters(in.Parameters); err != nil {
 		return nil, err
 	}
 	for _, t := range in.Inputs {
-		tensor := &ModelInferRequest_InferInputTensor{Name: t.Name, Datatype: t.Datatype, Shape: t.Shape}
+		tensor := &Tensor{Name: t.Name, Datatype: t.Datatype, Shape: t.Shape}
 		if tensor.Parameters, err = parameters(t.Parameters); err != nil {
 			return nil, err
 		}
@@ -90,33 +90,30 @@ func parseRequest(body []byte) (*ModelInferRequest, error) {
 		out.Inputs = append(out.Inputs, tensor)
 	}
 	for _, t := range in.Outputs {
-		tensor := &ModelInferRequest_InferRequestedOutputTensor{Name: t.Name}
-		if tensor.Parameters, err = parameters(t.Parameters); err != nil {
+		output := RequestedOutput{Name: t.Name}
+		if output.Parameters, err = parameters(t.Parameters); err != nil {
 			return nil, err
 		}
-		out.Outputs = append(out.Outputs, tensor)
+		out.Outputs = append(out.Outputs, output)
 	}
 	return out, nil
 }
 
 // parameters converts values to the protocol's types. A whole number is int64, any other number a double; lists and objects are their JSON text.
-func parameters(values map[string]any) (map[string]*InferParameter, error) {
+func parameters(values map[string]any) (Parameters, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}
-	out := make(map[string]*InferParameter, len(values))
+	out := make(Parameters, len(values))
 	for name, v := range values {
-		p := new(InferParameter)
 		switch v := v.(type) {
-		case bool:
-			p.ParameterChoice = &InferParameter_BoolParam{BoolParam: v}
-		case string:
-			p.ParameterChoice = &InferParameter_StringParam{StringParam: v}
+		case bool, string:
+			out[name] = v
 		case json.Number:
 			if n, err := v.Int64(); err == nil {
-				p.ParameterChoice = &InferParameter_Int64Param{Int64Param: n}
+				out[name] = n
 			} else if f, err := v.Float64(); err == nil {
-				p.ParameterChoice = &InferParameter_DoubleParam{DoubleParam: f}
+				out[name] = f
 			} else {
 				return nil, fmt.Errorf("parameter %s: %s is out of range", name, v)
 			}
@@ -125,16 +122,15 @@ func parameters(values map[string]any) (map[string]*InferParameter, error) {
 			if err != nil {
 				return nil, fmt.Errorf("parameter %s: %w", name, err)
 			}
-			p.ParameterChoice = &InferParameter_StringParam{StringParam: string(text)}
+			out[name] = string(text)
 		}
-		out[name] = p
 	}
 	return out, nil
 }
 
 // contents stores the elements of a tensor, nested or flat, in the field for their datatype.
-func contents(datatype string, data any) (*InferTensorContents, error) {
-	c := new(InferTensorContents)
+func contents(datatype string, data any) (*Contents, error) {
+	c := new(Contents)
 	add, ok := adders[datatype]
 	if !ok {
 		return nil, fmt.Errorf("datatype %q cannot be sent; allowed are BOOL, INT8 to INT64, UINT8 to UINT64, FP32, FP64 and BYTES", datatype)
@@ -162,53 +158,53 @@ func each(data any, visit func(any) error) error {
 }
 
 // adders append an element of a datatype; false = the element does not have this datatype.
-var adders = map[string]func(c *InferTensorContents, v any) bool{
-	"BOOL": func(c *InferTensorContents, v any) bool {
+var adders = map[string]func(c *Contents, v any) bool{
+	"BOOL": func(c *Contents, v any) bool {
 		b, ok := v.(bool)
-		c.BoolContents = append(c.BoolContents, b)
+		c.Bool = append(c.Bool, b)
 		return ok
 	},
-	"BYTES": func(c *InferTensorContents, v any) bool {
+	"BYTES": func(c *Contents, v any) bool {
 		s, ok := v.(string)
-		c.BytesContents = append(c.BytesContents, []byte(s))
+		c.Bytes = append(c.Bytes, []byte(s))
 		return ok
 	},
 	"INT8": addInt(8), "INT16": addInt(16), "INT32": addInt(32),
-	"INT64": func(c *InferTensorContents, v any) bool {
+	"INT64": func(c *Contents, v any) bool {
 		n, ok := integer(v, 64)
-		c.Int64Contents = append(c.Int64Contents, n)
+		c.Int64 = append(c.Int64, n)
 		return ok
 	},
 	"UINT8": addUint(8), "UINT16": addUint(16), "UINT32": addUint(32),
-	"UINT64": func(c *InferTensorContents, v any) bool {
+	"UINT64": func(c *Contents, v any) bool {
 		n, ok := natural(v, 64)
-		c.Uint64Contents = append(c.Uint64Contents, n)
+		c.Uint64 = append(c.Uint64, n)
 		return ok
 	},
-	"FP32": func(c *InferTensorContents, v any) bool {
+	"FP32": func(c *Contents, v any) bool {
 		f, ok := float(v)
-		c.Fp32Contents = append(c.Fp32Contents, float32(f))
+		c.FP32 = append(c.FP32, float32(f))
 		return ok && math.Abs(f) <= math.MaxFloat32
 	},
-	"FP64": func(c *InferTensorContents, v any) bool {
+	"FP64": func(c *Contents, v any) bool {
 		f, ok := float(v)
-		c.Fp64Contents = append(c.Fp64Contents, f)
+		c.FP64 = append(c.FP64, f)
 		return ok
 	},
 }
 
-func addInt(bits int) func(*InferTensorContents, any) bool {
-	return func(c *InferTensorContents, v any) bool {
+func addInt(bits int) func(*Contents, any) bool {
+	return func(c *Contents, v any) bool {
 		n, ok := integer(v, bits)
-		c.IntContents = append(c.IntContents, int32(n))
+		c.Int = append(c.Int, int32(n))
 		return ok
 	}
 }
 
-func addUint(bits int) func(*InferTensorContents, any) bool {
-	return func(c *InferTensorContents, v any) bool {
+func addUint(bits int) func(*Contents, any) bool {
+	return func(c *Contents, v any) bool {
 		n, ok := natural(v, bits)
-		c.UintContents = append(c.UintContents, uint32(n))
+		c.Uint = append(c.Uint, uint32(n))
 		return ok
 	}
 }

@@ -13,25 +13,25 @@ import (
 
 // AppendResponse appends the JSON form of a response, as a server would send it over HTTP. Raw elements are decoded by their datatype. Invalid UTF-8
 // becomes the replacement character.
-func AppendResponse(b []byte, r *ModelInferResponse) ([]byte, error) {
+func AppendResponse(b []byte, r *InferResponse) ([]byte, error) {
 	o := jsontext.Open(b)
-	o.Text("model_name", r.GetModelName())
-	o.TextIfAny("model_version", r.GetModelVersion())
-	o.TextIfAny("id", r.GetId())
-	o.B = appendParameters(&o, r.GetParameters())
+	o.Text("model_name", r.ModelName)
+	o.TextIfAny("model_version", r.ModelVersion)
+	o.TextIfAny("id", r.ID)
+	o.B = appendParameters(&o, r.Parameters)
 	o.Key("outputs")
 	o.B = append(o.B, '[')
-	for i, t := range r.GetOutputs() {
+	for i, t := range r.Outputs {
 		if i > 0 {
 			o.B = append(o.B, ',')
 		}
 		var raw []byte
-		if i < len(r.GetRawOutputContents()) {
-			raw = r.GetRawOutputContents()[i]
+		if i < len(r.RawOutputs) {
+			raw = r.RawOutputs[i]
 		}
 		var err error
 		if o.B, err = appendTensor(o.B, t, raw); err != nil {
-			return nil, fmt.Errorf("output %s: %w", t.GetName(), err)
+			return nil, fmt.Errorf("output %s: %w", t.Name, err)
 		}
 	}
 	o.B = append(o.B, ']')
@@ -39,43 +39,43 @@ func AppendResponse(b []byte, r *ModelInferResponse) ([]byte, error) {
 }
 
 // appendTensor appends one output.
-func appendTensor(b []byte, t *ModelInferResponse_InferOutputTensor, raw []byte) ([]byte, error) {
+func appendTensor(b []byte, t *Tensor, raw []byte) ([]byte, error) {
 	o := jsontext.Open(b)
-	o.Text("name", t.GetName())
-	o.Text("datatype", t.GetDatatype())
+	o.Text("name", t.Name)
+	o.Text("datatype", t.Datatype)
 	o.Key("shape")
-	o.B = list(o.B, t.GetShape(), func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) })
-	o.B = appendParameters(&o, t.GetParameters())
+	o.B = list(o.B, t.Shape, func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) })
+	o.B = appendParameters(&o, t.Parameters)
 	o.Key("data")
 	var err error
 	if raw != nil {
-		o.B, err = appendRaw(o.B, t.GetDatatype(), raw)
+		o.B, err = appendRaw(o.B, t.Datatype, raw)
 	} else {
-		o.B = appendContents(o.B, t.GetContents())
+		o.B = appendContents(o.B, t.Contents)
 	}
 	return o.Close(), err
 }
 
 // appendParameters appends the parameters sorted by name, if there are any.
-func appendParameters(o *jsontext.Object, values map[string]*InferParameter) []byte {
+func appendParameters(o *jsontext.Object, values Parameters) []byte {
 	if len(values) == 0 {
 		return o.B
 	}
 	o.Key("parameters")
 	p := jsontext.Open(o.B)
-	for _, name := range slices.Sorted(maps.Keys(values)) {
+	for _, name := range values.names() {
 		p.Key(name)
-		switch v := values[name].GetParameterChoice().(type) {
-		case *InferParameter_BoolParam:
-			p.B = strconv.AppendBool(p.B, v.BoolParam)
-		case *InferParameter_Int64Param:
-			p.B = strconv.AppendInt(p.B, v.Int64Param, 10)
-		case *InferParameter_StringParam:
-			p.B = jsontext.AppendString(p.B, v.StringParam)
-		case *InferParameter_DoubleParam:
-			p.B = appendFloat(p.B, v.DoubleParam, 64)
-		case *InferParameter_Uint64Param:
-			p.B = strconv.AppendUint(p.B, v.Uint64Param, 10)
+		switch v := values[name].(type) {
+		case bool:
+			p.B = strconv.AppendBool(p.B, v)
+		case int64:
+			p.B = strconv.AppendInt(p.B, v, 10)
+		case string:
+			p.B = jsontext.AppendString(p.B, v)
+		case float64:
+			p.B = appendFloat(p.B, v, 64)
+		case uint64:
+			p.B = strconv.AppendUint(p.B, v, 10)
 		default:
 			p.B = append(p.B, "null"...)
 		}
@@ -83,25 +83,30 @@ func appendParameters(o *jsontext.Object, values map[string]*InferParameter) []b
 	return p.Close()
 }
 
+// names returns the names in ascending order.
+func (p Parameters) names() []string { return slices.Sorted(maps.Keys(p)) }
+
 // appendContents appends the elements of the list that is not empty.
-func appendContents(b []byte, c *InferTensorContents) []byte {
+func appendContents(b []byte, c *Contents) []byte {
 	switch {
-	case len(c.GetBoolContents()) > 0:
-		return list(b, c.GetBoolContents(), strconv.AppendBool)
-	case len(c.GetIntContents()) > 0:
-		return list(b, c.GetIntContents(), func(b []byte, n int32) []byte { return strconv.AppendInt(b, int64(n), 10) })
-	case len(c.GetInt64Contents()) > 0:
-		return list(b, c.GetInt64Contents(), func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) })
-	case len(c.GetUintContents()) > 0:
-		return list(b, c.GetUintContents(), func(b []byte, n uint32) []byte { return strconv.AppendUint(b, uint64(n), 10) })
-	case len(c.GetUint64Contents()) > 0:
-		return list(b, c.GetUint64Contents(), func(b []byte, n uint64) []byte { return strconv.AppendUint(b, n, 10) })
-	case len(c.GetFp32Contents()) > 0:
-		return list(b, c.GetFp32Contents(), func(b []byte, f float32) []byte { return appendFloat(b, float64(f), 32) })
-	case len(c.GetFp64Contents()) > 0:
-		return list(b, c.GetFp64Contents(), func(b []byte, f float64) []byte { return appendFloat(b, f, 64) })
+	case c == nil:
+		return append(b, "[]"...)
+	case len(c.Bool) > 0:
+		return list(b, c.Bool, strconv.AppendBool)
+	case len(c.Int) > 0:
+		return list(b, c.Int, func(b []byte, n int32) []byte { return strconv.AppendInt(b, int64(n), 10) })
+	case len(c.Int64) > 0:
+		return list(b, c.Int64, func(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) })
+	case len(c.Uint) > 0:
+		return list(b, c.Uint, func(b []byte, n uint32) []byte { return strconv.AppendUint(b, uint64(n), 10) })
+	case len(c.Uint64) > 0:
+		return list(b, c.Uint64, func(b []byte, n uint64) []byte { return strconv.AppendUint(b, n, 10) })
+	case len(c.FP32) > 0:
+		return list(b, c.FP32, func(b []byte, f float32) []byte { return appendFloat(b, float64(f), 32) })
+	case len(c.FP64) > 0:
+		return list(b, c.FP64, func(b []byte, f float64) []byte { return appendFloat(b, f, 64) })
 	}
-	return list(b, c.GetBytesContents(), func(b, s []byte) []byte { return jsontext.AppendString(b, string(s)) })
+	return list(b, c.Bytes, func(b, s []byte) []byte { return jsontext.AppendString(b, string(s)) })
 }
 
 func list[E any](b []byte, elements []E, one func([]byte, E) []byte) []byte {

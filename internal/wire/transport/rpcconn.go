@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// RPCConn is a connection for a protocol that a library implements. It stamps what it reads, like a Client's own requests. One goroutine at a time may
+// RPCConn is a connection for gRPC, whose frames package rpc writes and reads. It stamps what it reads, like a Client's own requests. One goroutine at a time may
 // read it and one may write it.
 type RPCConn struct {
 	conn   *conn
@@ -24,7 +24,7 @@ type RPCConn struct {
 
 // RPCWatcher observes the bytes of a line. Its methods are called by the goroutines that read and write, and must return quickly.
 type RPCWatcher interface {
-	// Arrived reports the bytes of one read, before they are returned to the library.
+	// Arrived reports the bytes of one read, before they are returned.
 	Arrived(b []byte, a Arrival)
 	// Writes reports bytes that are about to be passed to the system. Their answer may arrive before Wrote is called.
 	Writes(b []byte, before int64)
@@ -42,7 +42,7 @@ type Arrival struct {
 
 // RPCConn connects to a target: name lookup, TCP, TLS. tr receives the instants. A failure is returned in the form of a request's error.
 func (c *Client) RPCConn(ctx context.Context, t *Target, tr *record.Trace, watch RPCWatcher) (*RPCConn, *record.Error) {
-	k, err := c.dial(ctx, t, tr, nil) // a goroutine of the library reads it
+	k, err := c.dial(ctx, t, tr, nil) // a goroutine of package rpc reads it
 	if err != nil {
 		tr.ErrorAt = clock.Now()
 		if ctx.Err() != nil && ctx.Err() != context.DeadlineExceeded {
@@ -101,8 +101,8 @@ func (l *RPCConn) Write(b []byte) (n int, err error) {
 // Close implements net.Conn.
 func (l *RPCConn) Close() error {
 	l.once.Do(func() {
+		l.client.pool.release() // first, because the close lets those continue who wait for the connection
 		l.conn.close()
-		l.client.pool.release()
 	})
 	return nil
 }

@@ -1,6 +1,5 @@
-// Package rpc sends requests over gRPC. The library (grpc-go) implements the protocol. The connection below it is the transport's own: the kernel
-// stamps its bytes as it does for HTTP, and the HTTP/2 frames show which stamps belong to which message. The time that the library takes between the
-// call and the first write is part of every latency, as it would be for any user. The record shows it (send start).
+// Package rpc sends requests over gRPC. It writes and reads the frames of HTTP/2 on a connection of the transport: the kernel stamps its bytes as it does
+// for HTTP, and the frames show which stamps belong to which message. A small request is written when it is sent; a large one in a separate goroutine.
 //
 // A connection carries one request at a time. Otherwise a message could wait behind another request's message and be blamed for that.
 package rpc
@@ -8,15 +7,9 @@ package rpc
 import (
 	"context"
 	"errors"
-	"net"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
-
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/connectivity"
-	"google.golang.org/grpc/credentials"
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/record"
@@ -92,22 +85,13 @@ func (c *Client) CloseSession(id string) {
 	}
 }
 
-// channel is a connection with the library's state for it.
+// channel is a connection with its state of HTTP/2.
 type channel struct {
-	*grpc.ClientConn
-	conn  *transport.RPCConn
+	*session
 	watch *frameWatch
 	key   string
 	since int64 // instant since which it is idle
 }
-
-func (k *channel) close() {
-	_ = k.ClientConn.Close() // fails only if it is already closed
-	_ = k.conn.Close()       // never fails
-}
-
-// ready reports whether a request can be sent over the connection at once.
-func (k *channel) ready() bool { return k.GetState() == connectivity.Ready && k.conn.Alive() }
 
 // take returns an idle connection to a server; nil = none. With sticky connections it is that of the session.
 func (c *Client) take(key, session string) *channel {
@@ -158,82 +142,24 @@ func (c *Client) connect(ctx context.Context, t *transport.Target, tr *record.Tr
 	if failure != nil {
 		return nil, failure
 	}
-	var used atomic.Bool
-	dial := func(context.Context, string) (net.Conn, error) {
-		if used.Swap(true) {
-			return nil, errors.New("the connection has ended")
-		}
-		return line, nil
+	k := &channel{session: startSession(line), watch: w, key: t.Key()}
+	select {
+	case <-k.session.ready:
+		return k, nil
+	case <-k.over:
+	case <-ctx.Done():
 	}
-	cc, err := grpc.NewClient("passthrough:///"+t.Address(), grpc.WithContextDialer(dial), grpc.WithTransportCredentials(presetSecurity{t.TLS}),
-		grpc.WithAuthority(t.Authority()), grpc.WithUserAgent(c.agent), grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(),
-		grpc.WithDisableHealthCheck(), grpc.WithNoProxy(), grpc.WithIdleTimeout(0),
-		grpc.WithInitialWindowSize(streamWindow), grpc.WithInitialConnWindowSize(connWindow), grpc.WithReadBufferSize(bufferSize),
-		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(rawCodec{}), grpc.MaxCallSendMsgSize(maxMessage), grpc.MaxCallRecvMsgSize(maxMessage)))
-	if err != nil {
-		_ = line.Close() // never fails
-		return nil, transport.Failure(transport.ErrConnect, 0, err.Error())
+	k.close()
+	switch {
+	case ctx.Err() == nil:
+		return nil, transport.Failure(transport.ErrConnect, 0, "The server does not speak gRPC: it accepted the connection, but did not answer the start of HTTP/2")
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, transport.TimedOut(c.opt.Timeout, "starting HTTP/2 with the server")
 	}
-	k := &channel{ClientConn: cc, conn: line, watch: w, key: t.Key()}
-	cc.Connect()
-	for state := cc.GetState(); state != connectivity.Ready; state = cc.GetState() {
-		if state == connectivity.TransientFailure || state == connectivity.Shutdown || !cc.WaitForStateChange(ctx, state) {
-			k.close()
-			if ctx.Err() == nil {
-				return nil, transport.Failure(transport.ErrConnect, 0, "The server does not speak gRPC: it accepted the connection, but did not answer the start of HTTP/2")
-			}
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return nil, transport.TimedOut(c.opt.Timeout, "starting HTTP/2 with the server")
-			}
-			return nil, transport.CutOff()
-		}
-	}
-	return k, nil
+	return nil, transport.CutOff()
 }
 
-// Sizes in bytes. The windows are so large that a server never waits for them: either the reader keeps up, or the answer exceeds its limit.
-const (
-	streamWindow = 16 << 20
-	connWindow   = 64 << 20
-	bufferSize   = 64 << 10
-	maxMessage   = 256 << 20
-)
-
-// presetSecurity tells the library that the connection is already encrypted, or is meant to be plain.
-type presetSecurity struct{ tls bool }
-
-var _ credentials.TransportCredentials = presetSecurity{}
-
-type presetSecurityInfo struct{ credentials.CommonAuthInfo }
-
-// AuthType implements credentials.AuthInfo.
-func (presetSecurityInfo) AuthType() string { return "transport" }
-
-// ClientHandshake implements credentials.TransportCredentials: the line has already completed the handshake.
-func (s presetSecurity) ClientHandshake(_ context.Context, _ string, c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return c, presetSecurityInfo{}, nil
-}
-
-// ServerHandshake implements credentials.TransportCredentials.
-func (s presetSecurity) ServerHandshake(net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	return nil, nil, errors.New("this is a client")
-}
-
-// Info implements credentials.TransportCredentials.
-func (s presetSecurity) Info() credentials.ProtocolInfo {
-	if s.tls {
-		return credentials.ProtocolInfo{SecurityProtocol: "tls"}
-	}
-	return credentials.ProtocolInfo{SecurityProtocol: "insecure"}
-}
-
-// Clone implements credentials.TransportCredentials.
-func (s presetSecurity) Clone() credentials.TransportCredentials { return s }
-
-// OverrideServerName implements credentials.TransportCredentials.
-func (s presetSecurity) OverrideServerName(string) error { return nil }
-
-// metadataOf converts headers to metadata. It omits the library's own headers and those of HTTP.
+// metadataOf converts headers to metadata. It omits the headers of the protocol and those of HTTP.
 func metadataOf(headers []record.Header) (list []record.Header) {
 	for _, h := range headers {
 		name := strings.ToLower(h.Name)

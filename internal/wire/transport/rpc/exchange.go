@@ -6,16 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
-
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/framing"
+	"aiperf/internal/wire/grpcwire"
 	"aiperf/internal/wire/transport"
 )
 
@@ -26,7 +23,7 @@ type Exchange struct {
 	req      *transport.Request
 	method   string
 	messages [][]byte
-	metadata []string // alternating names and values
+	metadata []record.Header
 	channel  *channel
 	err      *record.Error // failure before the request was sent
 
@@ -36,8 +33,9 @@ type Exchange struct {
 
 	call    context.Context
 	end     context.CancelFunc
-	stream  grpc.ClientStream
+	stream  *stream
 	callErr error
+	sending chan struct{} // closed when the request is written or given up
 
 	rec      *record.Record
 	answer   []record.Message
@@ -45,9 +43,6 @@ type Exchange struct {
 	size     int // the same, but counting the texts of messages where they are longer
 	cutAt    int64
 }
-
-// prefix is the size in bytes of the prefix of a message (gRPC over HTTP/2, Length-Prefixed-Message).
-const prefix = 5
 
 // Prepare encodes the request and gets a connection. It may wait for a server, but never beyond the request's timeout or the context.
 func (c *Client) Prepare(ctx context.Context, r *transport.Request) *Exchange {
@@ -62,9 +57,7 @@ func (c *Client) Prepare(ctx context.Context, r *transport.Request) *Exchange {
 		x.err = transport.Failure("ValueError", 0, err.Error())
 		return x
 	}
-	for _, h := range metadataOf(r.Headers) {
-		x.metadata = append(x.metadata, h.Name, h.Value)
-	}
+	x.metadata = metadataOf(r.Headers)
 	x.acquire()
 	return x
 }
@@ -92,7 +85,7 @@ func (x *Exchange) acquire() {
 		if k == nil {
 			break
 		}
-		if k.ready() && (c.opt.IdleTimeout <= 0 || clock.Now()-k.since <= int64(c.opt.IdleTimeout)) {
+		if k.usable() && (c.opt.IdleTimeout <= 0 || clock.Now()-k.since <= int64(c.opt.IdleTimeout)) {
 			x.trace.Reused = clock.Now()
 			x.channel = k
 			return
@@ -104,7 +97,7 @@ func (x *Exchange) acquire() {
 	x.channel, x.err = c.connect(ctx, x.req.Target, &x.trace)
 }
 
-// Send stamps the start and passes the request to the library, which writes it in a separate goroutine. It does not wait.
+// Send stamps the start and writes a small request. A large one is written in a separate goroutine. It does not wait.
 func (x *Exchange) Send() {
 	now := clock.Now()
 	if x.req.Armed {
@@ -114,38 +107,48 @@ func (x *Exchange) Send() {
 	if x.err != nil {
 		return
 	}
-	if x.stale = !x.channel.ready(); !x.stale {
+	if x.stale = !x.channel.usable(); !x.stale {
 		x.launch()
 	}
 }
 
-// launch starts the call and sends its first message. That completes a call with one message.
+// launch starts the call. It writes a small message, and starts a goroutine that writes a large one or several.
 func (x *Exchange) launch() {
 	x.channel.watch.begin()
 	x.channel.conn.Quiet.Store(x.req.WarmUp)
 	x.call, x.end = x.bounded()
-	ctx := metadata.AppendToOutgoingContext(x.call, x.metadata...)
-	several := len(x.messages) != 1
-	x.stream, x.callErr = x.channel.NewStream(ctx, &grpc.StreamDesc{ClientStreams: several, ServerStreams: true}, x.method)
-	if x.callErr == nil && !several {
-		x.callErr = x.stream.SendMsg(x.messages[0])
+	t := x.req.Target
+	x.stream, x.callErr = x.channel.newStream(x.call, x.method, t.Authority(), x.client.agent, t.TLS, x.metadata)
+	x.sending = make(chan struct{})
+	if x.callErr != nil || len(x.messages) == 1 && x.stream.fits(x.messages[0]) {
+		x.sendAll()
+		return
 	}
+	go x.sendAll()
 }
 
-// sendAll sends the messages of a call with several, as fast as the server accepts them, and then half-closes the stream.
+// sendAll sends the messages of a call, as fast as the server accepts them, and then half-closes the stream. The reading side gets errors.
 func (x *Exchange) sendAll() {
+	defer close(x.sending)
+	if x.callErr != nil {
+		return
+	}
+	if len(x.messages) == 1 {
+		_ = x.stream.sendMessage(x.messages[0], true)
+		return
+	}
 	for _, m := range x.messages {
-		if x.stream.SendMsg(m) != nil {
-			return // the reading side gets the reason
+		if x.stream.sendMessage(m, false) != nil {
+			return
 		}
 	}
-	_ = x.stream.CloseSend() // the reading side gets the reason
+	_ = x.stream.closeSend()
 }
 
 // Drop gives up a request that will not be sent.
 func (x *Exchange) Drop() {
 	if x.channel != nil {
-		x.client.put(x.channel, x.req, x.channel.ready())
+		x.client.put(x.channel, x.req, x.channel.usable())
 	}
 }
 
@@ -171,25 +174,19 @@ func (x *Exchange) Receive(rec *record.Record, onMessage transport.OnMessage) {
 	if x.req.Cancel {
 		go x.cutLater(over, x.channel.watch.now().written)
 	}
-	sending := make(chan struct{})
-	if x.callErr == nil && len(x.messages) != 1 {
-		go func() { defer close(sending); x.sendAll() }()
-	} else {
-		close(sending)
-	}
 	err := x.callErr
-	if err == nil || errors.Is(err, io.EOF) {
+	if err == nil {
 		err = x.read(onMessage)
 	}
 	close(over)
 	if err != nil || x.err != nil {
 		x.end()
 	}
-	<-sending
+	<-x.sending
 	seen := x.channel.watch.now()
 	x.setOutcome(err, &seen)
 	x.fill(seen)
-	x.client.put(x.channel, x.req, seen.ended != 0 && !seen.reset && seen.sent != 0 && x.rec.CancelledAt == 0 && x.channel.ready())
+	x.client.put(x.channel, x.req, seen.ended != 0 && !seen.reset && seen.sent != 0 && x.rec.CancelledAt == 0 && x.channel.usable())
 }
 
 // cutLater cancels the call some time after its last byte was written.
@@ -215,18 +212,15 @@ func (x *Exchange) cutLater(over, written chan struct{}) {
 func (x *Exchange) read(onMessage transport.OnMessage) error {
 	streams, place := x.client.words.Streams(x.method), 0
 	for {
-		var raw []byte
-		if err := x.stream.RecvMsg(&raw); errors.Is(err, io.EOF) {
+		raw, err := x.stream.recv()
+		if errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		if err := x.call.Err(); err != nil { // the library still returns messages that have already arrived
-			return status.FromContextError(err).Err()
-		}
-		x.received += prefix + len(raw)
+		x.received += grpcwire.PrefixSize + len(raw)
 		text, failure := x.client.words.Unmarshal(x.method, raw)
-		if x.size += prefix + max(len(raw), len(text)); x.tooLarge() {
+		if x.size += grpcwire.PrefixSize + max(len(raw), len(text)); x.tooLarge() {
 			return nil
 		}
 		if failure == nil {
@@ -304,15 +298,14 @@ func (x *Exchange) setOutcome(err error, seen *timeline) {
 	case x.late(err):
 		x.err, x.rec.Status = transport.TimedOut(x.client.opt.Timeout, activity(seen)), 0
 	default:
-		s := status.Convert(err)
-		x.rec.Status = httpStatus(s.Code())
-		x.err = transport.Failure(codeName(s.Code()), x.rec.Status, s.Message())
+		s := statusOf(err)
+		x.rec.Status = s.Code.HTTPStatus()
+		x.err = transport.Failure(s.Code.String(), x.rec.Status, s.Message)
 		x.trace.StatusReason = x.err.Type
 	}
 }
 
-// late reports whether the time of the call was over. The server knows the deadline too and may end the call before our timer fires. The library may
-// also report it before the context does.
+// late reports whether the time of the call was over. The server knows the deadline too and may end the call before our timer fires.
 func (x *Exchange) late(err error) bool {
 	if x.call == nil {
 		return false
@@ -321,7 +314,7 @@ func (x *Exchange) late(err error) bool {
 		return true
 	}
 	end, bounded := x.call.Deadline()
-	return bounded && status.Code(err) == codes.DeadlineExceeded && !time.Now().Before(end)
+	return bounded && statusOf(err).Code == grpcwire.DeadlineExceeded && !time.Now().Before(end)
 }
 
 // activity describes what a call was doing when its time was over.
@@ -348,7 +341,7 @@ func (x *Exchange) fill(seen timeline) {
 	}
 	t.SendStart, t.SendEnd, t.HeadersSent = seen.began, seen.sent, seen.sent
 	if d := seen.sent - x.start; seen.sent != 0 && d > transport.SureSend {
-		t.SendUncertainNs = d // the library writes in a separate goroutine, which may wait for a CPU
+		t.SendUncertainNs = d // a large request is written in a separate goroutine, which may wait for a CPU
 	}
 	t.HeadersReceived = seen.headers
 	if seen.headers != 0 && t.SendEnd > seen.headers {
@@ -356,7 +349,7 @@ func (x *Exchange) fill(seen timeline) {
 	}
 	t.ChunksSent, t.ChunksReceived, t.BytesReceived = seen.writes, len(seen.arrivals), seen.data
 	for _, m := range x.messages {
-		t.BytesSent += prefix + len(m)
+		t.BytesSent += grpcwire.PrefixSize + len(m)
 	}
 	if n := len(seen.arrivals); n > 0 {
 		t.FirstChunk, t.LastChunk = seen.arrivals[0].At, seen.arrivals[n-1].At
@@ -384,37 +377,27 @@ func (x *Exchange) headers() {
 	if x.stream == nil || x.callErr != nil {
 		return
 	}
-	add := func(md metadata.MD) {
-		var names []string
-		for name := range md {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		for _, name := range names {
-			for _, value := range md[name] {
-				x.rec.ResponseHeaders = append(x.rec.ResponseHeaders, record.Header{Name: name, Value: value})
-			}
-		}
-	}
-	if len(x.answer) > 0 { // otherwise the query may block
-		if md, err := x.stream.Header(); err == nil {
-			add(md)
-		}
+	header, trailer := x.stream.ends()
+	if len(x.answer) > 0 {
+		x.addHeaders(header)
 	}
 	if x.err == nil || x.rec.Status != 0 {
-		add(x.stream.Trailer())
+		x.addHeaders(trailer)
 	}
 }
 
-// statuses maps gRPC codes to HTTP statuses (transport, section 14.4).
-var statuses = map[codes.Code]int{
-	codes.OK: 200, codes.Canceled: 499, codes.InvalidArgument: 400, codes.DeadlineExceeded: 504, codes.NotFound: 404, codes.PermissionDenied: 403,
-	codes.ResourceExhausted: 429, codes.Unimplemented: 501, codes.Internal: 500, codes.Unavailable: 503, codes.Unauthenticated: 401,
+// addHeaders stores headers, sorted by name.
+func (x *Exchange) addHeaders(list []record.Header) {
+	list = slices.Clone(list)
+	slices.SortStableFunc(list, func(a, b record.Header) int { return strings.Compare(a.Name, b.Name) })
+	x.rec.ResponseHeaders = append(x.rec.ResponseHeaders, list...)
 }
 
-func httpStatus(c codes.Code) int {
-	if n, ok := statuses[c]; ok {
-		return n
+// statusOf returns the status of a call that failed.
+func statusOf(err error) *grpcwire.Status {
+	var s *grpcwire.Status
+	if errors.As(err, &s) {
+		return s
 	}
-	return 500
+	return grpcwire.Errorf(grpcwire.Unknown, "%v", err)
 }

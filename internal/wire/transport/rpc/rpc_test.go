@@ -15,12 +15,12 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/grpcwire"
 	"aiperf/internal/wire/transport"
 )
 
@@ -102,7 +102,7 @@ func client(t *testing.T, change func(*transport.Options)) *Client {
 // echo answers every word of a message with the instant at which it was sent.
 func echo(s grpc.ServerStream) error {
 	md, _ := metadata.FromIncomingContext(s.Context())
-	if fmt.Sprint(md.Get("x-request-id"), md.Get("authorization"), md.Get("accept")) != "[id] [Bearer k] []" || !strings.HasPrefix(md.Get("user-agent")[0], "agent ") {
+	if fmt.Sprint(md.Get("x-request-id"), md.Get("authorization"), md.Get("accept")) != "[id] [Bearer k] []" || md.Get("user-agent")[0] != "agent" {
 		return status.Error(codes.InvalidArgument, fmt.Sprint(md))
 	}
 	for {
@@ -132,7 +132,7 @@ func TestStamps(t *testing.T) {
 		for i := range 3 {
 			rec := send(t, c, at+"/p.S/Stream", "a b c d", nil)
 			if rec.Error != nil || len(rec.Messages) != 4 || rec.Status != 200 {
-				t.Fatalf("%s: %+v", name, rec)
+				t.Fatalf("%s: %+v %+v", name, rec.Error, rec)
 			}
 			tr := rec.Trace
 			for k, m := range rec.Messages {
@@ -156,9 +156,9 @@ func TestStamps(t *testing.T) {
 			}
 			sum := 0
 			for _, m := range rec.Messages {
-				sum += len(m.Raw) - len("data: ") + prefix
+				sum += len(m.Raw) - len("data: ") + grpcwire.PrefixSize
 			}
-			if tr.BytesSent != prefix+7 || tr.BytesReceived != sum || tr.LocalPort == 0 || rec.Ack == 0 {
+			if tr.BytesSent != grpcwire.PrefixSize+7 || tr.BytesReceived != sum || tr.LocalPort == 0 || rec.Ack == 0 {
 				t.Errorf("%s: %+v", name, tr)
 			}
 			if reused := tr.Reused != 0; reused != (i > 0 && name != "never") || reused == (tr.ConnectEnd != 0) {
@@ -181,7 +181,7 @@ func TestStamps(t *testing.T) {
 func TestSeveralMessagesAndUnary(t *testing.T) {
 	at := "grpc://" + serve(t, echo)
 	c := client(t, nil)
-	if rec := send(t, c, at+"/p.S/Stream", "a\nb c\nd", nil); rec.Error != nil || len(rec.Messages) != 4 || rec.Trace.BytesSent != 3*prefix+5 {
+	if rec := send(t, c, at+"/p.S/Stream", "a\nb c\nd", nil); rec.Error != nil || len(rec.Messages) != 4 || rec.Trace.BytesSent != 3*grpcwire.PrefixSize+5 {
 		t.Errorf("%+v %+v", rec, rec.Trace)
 	}
 	rec := send(t, c, at+"/p.S/Unary", "a", nil)
@@ -278,7 +278,7 @@ func TestEndlessEmptyMessages(t *testing.T) {
 		if x.call.Err() != nil {
 			late++
 		}
-		<-x.call.Done() // the messages behind the first wait in the library meanwhile
+		<-x.call.Done() // the messages behind the first wait in the buffer meanwhile
 		return nil
 	})
 	if rec.Error == nil || rec.Error.Type != transport.ErrTimeout || late != 0 {
@@ -333,7 +333,7 @@ func TestConnectionsThatFail(t *testing.T) {
 	}
 	x := prepared(t, c, "grpc://"+breaks+"/p.S/Stream")
 	taken.Load().Close()
-	x.channel.WaitForStateChange(t.Context(), connectivity.Ready)
+	<-x.channel.over
 	x.Send()
 	rec := new(record.Record)
 	if x.Receive(rec, nil); rec.Error != nil || rec.Trace.Reused != 0 || rec.Start == 0 {

@@ -11,7 +11,7 @@ import (
 )
 
 // frameWatch parses the frames of one connection in both directions. It finds out when a request was written and when its answer arrived, because the
-// gRPC library reports neither. A connection carries one request at a time.
+// gRPC protocol reports neither. A connection carries one request at a time.
 type frameWatch struct {
 	mu      sync.Mutex
 	out, in frames

@@ -11,7 +11,7 @@ import (
 	"aiperf/internal/wire/transport"
 )
 
-// conversation is both directions of a connection that carries stream 3 between the library's own frames.
+// conversation is both directions of a connection that carries stream 3 between frames of the connection.
 func conversation(t testing.TB) (out, in []byte) {
 	t.Helper()
 	var up, down bytes.Buffer
