@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,7 +26,7 @@ import (
 
 // plotTable returns the flags of plot.
 func plotTable() *setting.Table {
-	return setting.NewTable([]setting.Row{
+	return setting.NewTable(append([]setting.Row{
 		{Flags: []string{"--paths"}, FalseNames: nil, Kind: setting.Path, Folder: true, List: true, Whole: true, Default: "./artifacts", Help: "run directories or their parent directories; the flag name is optional"},
 		{Flags: []string{"--empty-paths"}, Kind: setting.Bool, Help: "use only directories given without a flag"},
 		{Flags: []string{"--output"}, Kind: setting.Path, Folder: true, Default: "<first path>/plots", Help: "output directory of the images; created if missing"},
@@ -43,11 +44,14 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--mlflow-upload"}, FalseNames: []string{"--no-mlflow-upload"}, Kind: setting.Bool, Help: "upload the images to an MLflow run"},
 		{Secret: redact.Address, Flags: []string{"--mlflow-tracking-uri"}, Kind: setting.Text, Help: "MLflow server [default: MLFLOW_TRACKING_URI, else the server of the run's upload]"},
 		{Flags: []string{"--mlflow-run-id"}, Kind: setting.Text, Help: "MLflow run [default: MLFLOW_RUN_ID, else the run's upload]"},
-	})
+		{Flags: []string{"--html"}, Kind: setting.Bool, Help: "write systems.html, one offline page that compares systems, instead of images"},
+	}, systemRows()...))
 }
 
 const plotLong = "Draws charts of finished runs as images, without a browser. One run is plotted over its requests and its time; of several runs, each is one point. " +
 	"A run is a directory with profile_export.jsonl and profile_export_aiperf.json; a parent directory stands for all runs below it.\n\n" +
+	"--html writes one page instead, for comparing systems: each directory is a system, and each setting that was measured is a point. " +
+	"It shows throughput per GPU against the speed per user, latency against load, cost, energy, and the best point within limits.\n\n" +
 	"A plot without data is skipped with a warning. The settings file lists the plots (aiperf plot --write-config FILE writes a copy to edit)."
 
 // plotCommand builds the command that draws charts.
@@ -67,6 +71,22 @@ func (p *Program) plotCommand() *cobra.Command {
 			}
 			if len(o.paths) == 0 {
 				o.paths = []string{"artifacts"}
+			}
+			if set.True("--html", false) {
+				if set.True("--dashboard", false) {
+					return errors.New("--html and --dashboard exclude each other: one writes a page, the other serves one; leave one out")
+				}
+				for _, flag := range []string{"--theme", "--config", "--format", "--size", "--dump-charts", "--mlflow-upload", "--host", "--port", "--api-token"} {
+					if set.Has(flag) {
+						p.warnf("%s has no effect with --html", flag)
+					}
+				}
+				return p.systemsPage(set, o.paths, cmp.Or(o.output, filepath.Join(o.paths[0], "plots")))
+			}
+			for _, flag := range systemFlags() {
+				if set.Has(flag) {
+					return fmt.Errorf("%s: only the page of systems uses it; add --html", flag)
+				}
 			}
 			var err error
 			if o.upload, err = p.plotUploadOf(set, o.paths[0]); err != nil {

@@ -32,7 +32,7 @@ func reportTable() *setting.Table {
 		{"--streaming", "as the run was"}, {"--tokenizer", "the run's own, else builtin"}, {"--tokenizer-revision", "main"},
 		{"--use-server-token-count", ""}, {"--per-chunk-usage", ""}, {"--goodput", ""}, {"--slice-duration", ""}, {"--show-trace-timing", ""}, {"--tables", "main"}, {"--verbose-report", ""}, {"--fail-if", ""}, {"--objective", ""}, {"--fail-on-verdict", ""}, {"--allow-invalid", ""}, {"--junit", ""},
 		{"--accuracy-grader", "the run's own"}, {"--accuracy-dataset-path", "as the run had it"},
-	}...), setting.Row{Flags: []string{"--html"}, Kind: setting.Bool, Help: "write only report.html, a single self-contained file; needs no raw export"}))
+	}...), append([]setting.Row{{Flags: []string{"--html"}, Kind: setting.Bool, Help: "write only report.html; with several directories systems.html, which compares them"}}, systemRows()...)...))
 }
 
 const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of aiperf or of the Python tool): the file, its run directory or the directory of its series, " +
@@ -41,9 +41,17 @@ const reportLong = "Reads the raw export of a run (profile_export_raw.jsonl, of 
 // newReportCommand builds the command that makes a report again from a raw export.
 func (p *Program) newReportCommand() *cobra.Command {
 	return p.command(tableCommand{
-		use: "report RAW.jsonl|RUN-DIR|SERIES-DIR", short: "new report of a run from its raw export", long: reportLong,
+		use: "report RAW.jsonl|RUN-DIR|SERIES-DIR | report --html DIR DIR…", short: "new report of a run from its raw export", long: reportLong,
 		table: reportTable, bare: cobra.ShellCompDirectiveDefault, words: true,
 		run: func(cmd *cobra.Command, set *setting.CommandLine, words []string) error {
+			if len(set.Words) > 1 && set.True("--html", false) {
+				return p.systemsPage(set, set.Words, set.Text("--artifact-dir", set.Words[0]))
+			}
+			for _, flag := range systemFlags() {
+				if set.Has(flag) {
+					return fmt.Errorf("%s: only the page of systems uses it; add --html and several directories, or use aiperf plot --html", flag)
+				}
+			}
 			if len(set.Words) != 1 {
 				return fmt.Errorf("report takes one raw export or one run directory, not %d; see aiperf report --help", len(set.Words))
 			}

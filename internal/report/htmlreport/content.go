@@ -101,8 +101,9 @@ type data struct {
 	IDs      []string
 	Total    int
 	Seconds  float64
-	Bands    []band      // named stretches of the clock
-	Agents   *agentsData `json:",omitempty"` // for the simulation of a cache
+	Bands    []band       // named stretches of the clock
+	Agents   *agentsData  `json:",omitempty"` // for the simulation of a cache
+	Systems  *systemsData `json:",omitempty"` // for the comparison of systems
 }
 
 // builder builds a page.
@@ -155,6 +156,9 @@ func (b *builder) scripts() []string {
 	if b.Agents != nil {
 		return []string{"requests.js", "simulate.js", "agents.js", "page.js"}
 	}
+	if b.data.Systems != nil {
+		return []string{"systems.js", "page.js"}
+	}
 	return []string{"requests.js", "page.js"}
 }
 
@@ -168,6 +172,8 @@ func shell(name, title string, body, data htmlgen.Node, scripts ...string) []byt
 			style += asset("dashboard.css")
 		case "live.js":
 			style += asset("live.css")
+		case "systems.js":
+			style += asset("systems.css")
 		}
 	}
 	return []byte(htmlgen.Fill(asset(name), map[string]htmlgen.Node{"Title": htmlgen.Text(title), "Style": htmlgen.Node(style), "Body": body, "Data": data, "Script": htmlgen.Node(script)}))

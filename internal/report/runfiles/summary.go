@@ -30,7 +30,29 @@ type Summary struct {
 	Validity             json.RawMessage // the verdict; nil = none
 	Bounds               metric.Bounds   // ranges of the statistics that are not exact
 	GPUs                 int             // number of GPUs in the summary
+	IdleGPUs             int             // those of them that did nothing during the run
 	Variation            string          // what the cell of a sweep varies
+}
+
+// idleBelow is the largest utilization of an idle GPU, in %.
+const idleBelow = 1
+
+// idle reports whether a GPU of the summary did nothing during the run, as far as its utilization was measured.
+func idle(gpu json.RawMessage) bool {
+	var g struct {
+		Metrics map[string]struct {
+			Max *float64 `json:"max"`
+		} `json:"metrics"`
+	}
+	if json.Unmarshal(gpu, &g) != nil {
+		return false
+	}
+	for _, tag := range []string{"nvidia_gpu_utilization", "amd_gfx_activity"} {
+		if most := g.Metrics[tag].Max; most != nil && *most < idleBelow {
+			return true
+		}
+	}
+	return false
 }
 
 // ErrorGroup is a group of equal failures.
@@ -165,6 +187,11 @@ func (s *Summary) read(text []byte) error {
 	}
 	for _, e := range known.Telemetry.Endpoints {
 		s.GPUs += len(e.GPUs)
+		for _, g := range e.GPUs {
+			if idle(g) {
+				s.IdleGPUs++
+			}
+		}
 	}
 	return s.figures(text)
 }

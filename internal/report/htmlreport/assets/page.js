@@ -389,7 +389,7 @@
       if (left == null || left < 0) { tip.hidden = true; return; }
       let best = null, least = 30;
       for (const t of c.Traces) {
-        if (t.Fill === "toself") continue;
+        if (t.Fill === "toself" || t.Silent) continue;
         const s = t.Second ? "y2" : "y";
         for (let i = 0; i < t.X.length; i++) {
           if (t.Y[i] == null) continue;
@@ -401,6 +401,7 @@
       }
       tip.hidden = !best;
       picked = best;
+      if (host.onpoint && best) host.onpoint(...best);
       if (!best) return;
       const [t, i] = best, y = t.Second ? c.Y2 : c.Y;
       const x = c.X.Scale === "category" ? c.X.Labels[t.X[i]] : figure(t.X[i]);
