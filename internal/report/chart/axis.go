@@ -2,6 +2,7 @@ package chart
 
 import (
 	"encoding/json"
+	"math"
 	"strings"
 
 	"aiperf/internal/base/lazyregexp"
@@ -35,4 +36,18 @@ func (a Axis) MarshalJSON() ([]byte, error) {
 		fields
 		Unit string
 	}{fields(a), a.Unit()})
+}
+
+// nearZero is the share of the largest value below which the smallest is near zero.
+const nearZero = 0.7
+
+// NearZero reports whether an axis of these values should include zero. If they are all far from zero, such an axis would put them into one corner.
+func NearZero(values []float64) bool {
+	low, high := math.Inf(1), 0.0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	return !(high > 0 && low > nearZero*high)
 }

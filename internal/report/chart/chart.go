@@ -33,6 +33,7 @@ type Axis struct {
 	Min, Max float64
 	Clock    bool     // time of the run: charts with such an axis zoom together in a page
 	Fixed    bool     // Min and Max are the ends; otherwise the data decide
+	Clipped  bool     // values above Max are marked at the end of the axis; a note says how many
 	Ticks    []Tick   // nil = chosen by the renderer
 	Labels   []string // of a category axis: the label of value k is Labels[k]
 }

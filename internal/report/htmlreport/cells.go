@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/report/systems"
 )
 
 // cell holds the runs of one setting.
@@ -43,16 +44,8 @@ func cellsOf(runs []*runfiles.Run) []cell {
 	for _, r := range runs {
 		name := r.Name
 		if s, err := r.Summary(); err == nil {
-			switch {
-			case s.Variation != "":
-				name = s.Variation
-			case s.Phase("concurrency") != "":
-				name = "concurrency " + s.Phase("concurrency")
-			case s.Phase("rate") != "":
-				name = "rate " + s.Phase("rate")
-			}
+			name = systems.Name(s, r.Name)
 		}
-		name = strings.ReplaceAll(name, "phases.profiling.", "")
 		if k := slices.IndexFunc(list, func(c cell) bool { return c.name == name }); k >= 0 {
 			list[k].runs = append(list[k].runs, r)
 			continue
@@ -142,6 +135,42 @@ func (g *grid) front(i int) bool {
 		}
 	}
 	return true
+}
+
+// figureOf is a figure of an axis, with the axis title.
+type figureOf struct{ tag, stat, title string }
+
+// chart draws one figure against another: a point per cell, with the interval over its runs as a whisker. front joins the cells on the front, otherwise
+// a line joins all cells by the first figure. It is nil if no cell has both figures.
+func (g *grid) chart(x, y figureOf, title string, front bool) *chart.Chart {
+	c := &chart.Chart{Name: title, Title: title, X: chart.Axis{Title: x.title}, Y: chart.Axis{Title: y.title}}
+	dots := chart.Trace{Name: "cell", Kind: chart.Scatter, Mode: chart.Markers, Style: chart.Style{Color: hueP50, Size: 10}}
+	type corner struct{ x, y float64 }
+	var line []corner
+	for i := range g.cells {
+		a, _ := g.cells[i].estimate(x.tag, x.stat)
+		b, _ := g.cells[i].estimate(y.tag, y.stat)
+		if !a.ok || !b.ok {
+			continue
+		}
+		dots.X, dots.Y, dots.Text = append(dots.X, a.v), append(dots.Y, b.v), append(dots.Text, g.cells[i].name)
+		dots.ErrorX, dots.ErrorY = append(dots.ErrorX, a.half), append(dots.ErrorY, b.half)
+		dots.Hover = append(dots.Hover, terminal.Plural(len(g.cells[i].runs), "run"))
+		if !front || g.front(i) {
+			line = append(line, corner{a.v, b.v})
+		}
+	}
+	if dots.X == nil {
+		return nil
+	}
+	sorting.Stable(line, func(a, b corner) int { return cmp.Compare(a.x, b.x) })
+	joined := chart.Trace{Unlisted: true, Kind: chart.Scatter, Mode: chart.Lines, Style: chart.Style{Color: hueP50, Width: 2}}
+	for _, one := range line {
+		joined.X, joined.Y = append(joined.X, one.x), append(joined.Y, one.y)
+	}
+	c.X.FromZero, c.Y.FromZero = chart.NearZero(dots.X), chart.NearZero(dots.Y)
+	c.Traces = []chart.Trace{joined, dots}
+	return c
 }
 
 // diminishing is the share of the growth of the load, in logarithms, below which the growth of the throughput counts as diminishing.
@@ -315,6 +344,7 @@ const maxWaits = 10
 func waits(cells []cell) *chart.Chart {
 	c := &chart.Chart{Name: "waits", Title: "Time to first token", X: chart.Axis{Title: "ms (log)", Scale: chart.Log}, Y: chart.Axis{Title: "share of the requests", FromZero: true, Max: 1, Fixed: true}}
 	step := (len(cells) + maxWaits - 1) / maxWaits
+	var every []float64
 	for i := 0; i < len(cells); i += step {
 		var v []float64
 		for _, r := range cells[i].runs {
@@ -333,6 +363,7 @@ func waits(cells []cell) *chart.Chart {
 			continue
 		}
 		slices.Sort(v)
+		every = append(every, v...)
 		n := len(c.Traces)
 		t := chart.Trace{Name: cells[i].name, Kind: chart.Scatter, Mode: chart.Lines, Style: chart.Style{Color: []string{hueP50, hueP90, hueP99, hueDecode, hueFail}[n%5], Width: 2, Dash: []string{"", "dash"}[n/5%2]}}
 		for k := range 101 {
@@ -343,8 +374,10 @@ func waits(cells []cell) *chart.Chart {
 	if c.Traces == nil {
 		return nil
 	}
+	slices.Sort(every)
+	c.Notes = clip(&c.X, every, "ms")
 	if step > 1 {
-		c.Notes = []string{fmt.Sprintf("One of %d settings is shown.", step)}
+		c.Notes = append(c.Notes, fmt.Sprintf("One of %d settings is shown.", step))
 	}
 	return c
 }

@@ -122,6 +122,8 @@ func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.
 	if highest == 0 {
 		return nil
 	}
+	every := slices.Concat(in...)
+	slices.Sort(every)
 	p50, p90 := make([]float64, c.n), make([]float64, c.n)
 	for k := range in {
 		slices.Sort(in[k])
@@ -134,6 +136,7 @@ func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.
 	if lowest > 0 && highest/lowest > 20 {
 		ch.Y.Scale, ch.Y.Title, ch.Y.FromZero = chart.Log, unit+" (log)", false
 	}
+	ch.Notes = clip(&ch.Y, every, unit)
 	ch.Traces = withValues(
 		dots,
 		chart.Trace{Name: "p50", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p50, Style: chart.Style{Color: hueP50, Width: 2}},
@@ -268,14 +271,23 @@ func shape(q *runfiles.Requests, s *runfiles.Summary, tag, name string) *chart.C
 		return nil
 	}
 	slices.Sort(have)
-	low, high := math.Log10(have[0]), math.Log10(have[len(have)-1])
+	unit := "ms"
+	if f := s.Figures[tag]; f != nil {
+		unit = f.Unit
+	}
+	ch := &chart.Chart{Name: "shape_" + tag, Title: name, X: chart.Axis{Title: unit + " (log)", Scale: chart.Log}, Y: chart.Axis{Title: "requests", FromZero: true}}
+	most := len(have)
+	if ch.Notes = clip(&ch.X, have, unit); ch.Notes != nil {
+		most, _ = slices.BinarySearch(have, ch.X.Max)
+	}
+	low, high := math.Log10(have[0]), math.Log10(have[most-1])
 	if high-low < 0.01 {
 		low, high = low-0.05, high+0.05
 	}
 	n := min(80, max(8, int(2*math.Cbrt(float64(len(have)))*2)))
 	width := (high - low) / float64(n)
 	counts := make([]float64, n)
-	for _, one := range have {
+	for _, one := range have[:most] {
 		counts[min(n-1, int((math.Log10(one)-low)/width))]++
 	}
 	bars := chart.Trace{Name: "requests", Kind: chart.Scatter, Mode: chart.Lines, Style: chart.Style{Color: hueDot, Width: 1, Shape: "hv", Fill: chart.ToZero, Filling: 0.45}}
@@ -284,11 +296,7 @@ func shape(q *runfiles.Requests, s *runfiles.Summary, tag, name string) *chart.C
 		bars.X, bars.Y = append(bars.X, math.Pow(10, low+float64(i)*width)), append(bars.Y, k)
 	}
 	bars.X, bars.Y = append(bars.X, math.Pow(10, high)), append(bars.Y, counts[n-1])
-	unit := "ms"
-	if f := s.Figures[tag]; f != nil {
-		unit = f.Unit
-	}
-	ch := &chart.Chart{Name: "shape_" + tag, Title: name, X: chart.Axis{Title: unit + " (log)", Scale: chart.Log}, Y: chart.Axis{Title: "requests", FromZero: true}, Traces: []chart.Trace{bars}}
+	ch.Traces = []chart.Trace{bars}
 	for _, p := range []struct {
 		stat, hue, dash string
 		fewest          int

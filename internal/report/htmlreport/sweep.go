@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/report/chart"
-	"aiperf/internal/report/plots"
 	"aiperf/internal/report/runfiles"
 )
 
@@ -37,27 +35,17 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	b.unfinished(dir, cells)
 	g := newGrid(cells)
 	b.Findings = append(g.findings(), b.Findings...)
-	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line joins the cells that no other cell beats in both; a point is a run."}
+	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line joins the cells that no other cell beats in both. A point is a cell, with the 95 % interval over its runs if it has several."}
 	per := section{ID: "growth", Title: "Latency against throughput", Lead: "Latency as the throughput grows."}
-	for _, one := range []struct {
-		to      *section
-		x, y    plots.Ref
-		kind, t string
-	}{
-		{&trade, plots.Ref{Metric: "output_token_throughput_per_user", Stat: "p50"}, plots.Ref{Metric: "output_token_throughput", Stat: "avg"}, "pareto", "Output throughput against speed per user"},
-		{&per, plots.Ref{Metric: "request_throughput", Stat: "avg"}, plots.Ref{Metric: "time_to_first_token", Stat: "p50"}, "scatter_line", "Time to first token"},
-		{&per, plots.Ref{Metric: "request_throughput", Stat: "avg"}, plots.Ref{Metric: "inter_token_latency", Stat: "p50"}, "scatter_line", "Inter-token latency"},
-		{&per, plots.Ref{Metric: "request_throughput", Stat: "avg"}, plots.Ref{Metric: "request_latency", Stat: "p50"}, "scatter_line", "Request latency"},
-	} {
-		m := &plots.Multi{Runs: runs, Theme: chart.Themes["light"], Warn: func(string, ...any) {}}
-		c, err := m.Draw(&plots.Preset{Name: one.t, Type: one.kind, X: one.x, Y: one.y, Title: one.t, Label: "concurrency", Group: "model", Level: 0.95})
-		if err != nil {
-			continue // a figure that the runs do not have
-		}
-		for i := range c.Traces {
-			c.Traces[i].Color = []string{hueP50, hueP90, hueP99, hueDecode, hueFail}[i/(1+boolInt(one.kind == "pareto"))%5]
-		}
-		if err := b.chart(one.to, c, false, one.kind == "pareto"); err != nil {
+	user, output := figureOf{"output_token_throughput_per_user", "p50", "speed per user p50 (tokens/s)"}, figureOf{"output_token_throughput", "avg", "output (tokens/s)"}
+	if err := b.chart(&trade, g.chart(user, output, "Output throughput against speed per user", true), false, true); err != nil {
+		return nil, err
+	}
+	rate := figureOf{"request_throughput", "avg", "requests/s"}
+	for _, one := range []figureOf{{"time_to_first_token", "p50", "Time to first token"}, {"inter_token_latency", "p50", "Inter-token latency"}, {"request_latency", "p50", "Request latency"}} {
+		title := one.title
+		one.title = one.stat + " (ms)"
+		if err := b.chart(&per, g.chart(rate, one, title, false), false, false); err != nil {
 			return nil, err
 		}
 	}
@@ -131,13 +119,6 @@ func (b *builder) shared(runs []*runfiles.Run) {
 		}
 	}
 	b.Settings = sortedSettings(same)
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // relative returns the path of a run relative to a directory.

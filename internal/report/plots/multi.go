@@ -77,6 +77,9 @@ func (m *Multi) Draw(p *Preset) (*chart.Chart, error) {
 	}
 	c := &chart.Chart{X: chart.Axis{Title: metricTitle(use.X.Metric, m.shownStat(use.X)), FromZero: true}, Y: chart.Axis{Title: metricTitle(use.Y.Metric, m.shownStat(use.Y)), FromZero: true}}
 	multiTypes[p.Type](m, &use, c, groups)
+	if use.Type == "pareto" {
+		c.X.FromZero, c.Y.FromZero = fromZero(c)
+	}
 	if fallen {
 		m.Warn("%s: %s is missing, because no run has gpu_telemetry; drawing the total instead, %s", p.Name, perGPU, total)
 		c.Notes = append(c.Notes, "No run has GPU telemetry, so the throughput is the total of the server, not per GPU.")
@@ -86,6 +89,16 @@ func (m *Multi) Draw(p *Preset) (*chart.Chart, error) {
 	}
 	use.finish(c)
 	return c, nil
+}
+
+// fromZero reports which axes of a chart should include zero: those whose values are not all far from it.
+func fromZero(c *chart.Chart) (x, y bool) {
+	var xs, ys []float64
+	for i := range c.Traces {
+		t := &c.Traces[i]
+		xs, ys = append(xs, t.X...), append(ys, t.Y...)
+	}
+	return chart.NearZero(xs), chart.NearZero(ys)
 }
 
 // withoutGPUs draws the total throughput if the number of GPUs is unknown for all runs.

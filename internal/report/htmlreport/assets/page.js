@@ -163,7 +163,8 @@
     g.clip();
     if (c.X.Clock) bands(g, X, u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height, k);
     for (const t of c.Traces) {
-      const Y = places(u, t.Second ? "y2" : "y", (t.Second ? c.Y2 : c.Y).Scale === "log");
+      const place = places(u, t.Second ? "y2" : "y", (t.Second ? c.Y2 : c.Y).Scale === "log");
+      const Y = c.Y.Clipped && t.Mode === "markers" ? (v) => Math.max(place(v), u.bbox.top) : place; // what is above a clipped axis is marked at its end
       const log = (t.Second ? c.Y2 : c.Y).Scale === "log";
       const there = (i) => t.Y[i] != null && t.X[i] != null && !(log && t.Y[i] <= 0) && !(c.X.Scale === "log" && t.X[i] <= 0);
       g.fillStyle = g.strokeStyle = colour(t.Color);
@@ -395,7 +396,7 @@
           if (t.Y[i] == null) continue;
           const dx = p.valToPos(t.X[i], "x") - left;
           if (Math.abs(dx) > least) continue;
-          const d = Math.hypot(dx, (p.valToPos(t.Y[i], s) - top) * (t.Mode === "lines" ? 0.5 : 1));
+          const y = p.valToPos(t.Y[i], s), d = Math.hypot(dx, ((c.Y.Clipped ? Math.max(y, 0) : y) - top) * (t.Mode === "lines" ? 0.5 : 1));
           if (d < least) { least = d; best = [t, i]; }
         }
       }
