@@ -35,6 +35,7 @@ type content struct {
 	Level          string // valid, suspect, failed
 	Verdict, Why   string
 	Findings       []string
+	Last           []string // findings that matter least
 	Cards          []card
 	Sections       []section
 	Command        string

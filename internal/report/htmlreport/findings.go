@@ -125,14 +125,8 @@ func median(v []float64) float64 {
 	return stats.Percentile(sorted, 50)
 }
 
-// findings adds sentences about the run, for people who read only the top of the page.
+// findings adds sentences about the run, for people who read only the top of the page; those that matter most come first.
 func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock) {
-	b.Bands = c.phases(q)
-	if s := c.slowPhase(q); s != nil {
-		b.Bands = append(b.Bands, s.band)
-		b.Findings = append(b.Findings, fmt.Sprintf("Slow phase from %s to %s s: %s p50 %s ms of the requests that began there, %s ms of all others (%s times). A finding of this page, by a rule of thumb.",
-			figure(s.From), figure(s.To), s.metric, figure(s.inside), figure(s.outside), figure(s.inside/s.outside)))
-	}
 	failed, all, warm := 0, 0, 0
 	for i := range q.Len() {
 		switch {
@@ -146,14 +140,20 @@ func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock
 			}
 		}
 	}
-	if v, ok := sum.Stat("good_request_fraction", "avg"); ok {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s %% of the requests met the goal.", figure(100*v)))
-	}
 	if failed > 0 {
 		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s failed (%s %%). They are not part of any latency figure.", count(failed), terminal.Plural(all, "request"), figure(100*float64(failed)/float64(all))))
 	}
+	b.Bands = c.phases(q)
+	if s := c.slowPhase(q); s != nil {
+		b.Bands = append(b.Bands, s.band)
+		b.Findings = append(b.Findings, fmt.Sprintf("Slow phase from %s to %s s: %s p50 %s ms of the requests that began there, %s ms of all others (%s times). A finding of this page, by a rule of thumb.",
+			figure(s.From), figure(s.To), s.metric, figure(s.inside), figure(s.outside), figure(s.inside/s.outside)))
+	}
+	if v, ok := sum.Stat("good_request_fraction", "avg"); ok {
+		b.Findings = append(b.Findings, fmt.Sprintf("%s %% of the requests met the goal.", figure(100*v)))
+	}
 	if warm > 0 {
-		b.Findings = append(b.Findings, "Not part of any figure: "+terminal.Plural(warm, "request")+" of the warm-up.")
+		b.Last = append(b.Last, "Not part of any figure: "+terminal.Plural(warm, "request")+" of the warm-up.")
 	}
 }
 

@@ -167,6 +167,23 @@ func TestSearchOnAPage(t *testing.T) {
 	}
 }
 
+// TestVerdictBox: the main figures come first, then the verdict with what matters most; more than three notes are folded, and the warm-up is last.
+func TestVerdictBox(t *testing.T) {
+	page, err := Run(made(t, `{"validity":{"verdict":"valid","notes":["Note one.","Note two.","Note three."]},"request_latency":{"unit":"ms","p50":5,"count":1},"good_request_fraction":{"unit":"ratio","avg":0.5},"error_request_count":{"unit":"requests","avg":1}}`,
+		request(1, 6, ""), strings.Replace(request(1, 6, ""), "profiling", "warmup", 1), request(1, 6, `,"error":{"code":500,"type":"Boom"}`)), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for _, want := range []string{`class="cards"`, `class="verdict suspect"`, "failed (50.0 %)", "met the goal.", "Note one.", "<summary>3 more notes</summary>", "Note two.", "Note three.", "Not part of any figure: 1 request of the warm-up."} {
+		at := bytes.Index(page, []byte(want))
+		if at < last {
+			t.Errorf("%q is missing, or too early", want)
+		}
+		last = max(at, last)
+	}
+}
+
 // TestStates: thin and odd runs make pages that say what they lack: nothing finished, all failed, one request, not streamed, cut, warm-up only.
 func TestStates(t *testing.T) {
 	evil := `</script><img src=x onerror=alert(1)>`
@@ -182,7 +199,7 @@ func TestStates(t *testing.T) {
 		"some failed": {made(t, `{"validity":{"verdict":"valid","reason":"All is well."},"request_count":{"unit":"requests","avg":143},"error_request_count":{"unit":"requests","avg":57}}`, request(1, 6, "")),
 			[]string{`class="verdict suspect"`, `<h2 id="verdict">28.5 % of the requests failed</h2><p>The measurement is valid. All is well.</p>`}},
 		"few failed": {made(t, `{"validity":{"verdict":"valid"},"request_count":{"unit":"requests","avg":199},"error_request_count":{"unit":"requests","avg":1}}`, request(1, 6, "")),
-			[]string{`class="verdict valid"`, "The measurement is valid</h2>"}},
+			[]string{`class="verdict suspect"`, "The measurement is valid</h2>"}},
 		"warm-up":    {made(t, `{}`, strings.Replace(request(1, 6, ""), "profiling", "warmup", 1)), []string{"No request of the measured phase"}},
 		"evil model": {made(t, `{"input_config":{"models":{"items":[{"name":"`+evil+`"}]}}}`, request(1, 6, ""), request(2, 9, "")), []string{"&lt;/script&gt;&lt;img"}},
 	} {

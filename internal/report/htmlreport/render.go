@@ -25,7 +25,7 @@ var marks = map[string]string{"valid": "✓", "failed": "✕", "suspect": "!", "
 func (c *content) body() node {
 	return el("a", attrs{"class", "skip", "href", "#main"}, text("Skip to the results")) + c.top() + c.jump() +
 		el("main", attrs{"id", "main", "class", "wrap", "tabindex", "-1"},
-			c.verdictBox(), unscripted, c.cardRow(), htmlgen.Each(c.Sections, func(_ int, s section) node { return s.node() }), c.allFigures(), c.allSettings(), htmlgen.If(c.Words, words)) +
+			c.cardRow(), c.verdictBox(), unscripted, htmlgen.Each(c.Sections, func(_ int, s section) node { return s.node() }), c.allFigures(), c.allSettings(), htmlgen.If(c.Words, words)) +
 		el("footer", attrs{"class", "wrap foot"}, text(c.Foot))
 }
 
@@ -66,7 +66,19 @@ func (c *content) verdictBox() node {
 	}
 	return el("section", attrs{"class", "verdict " + c.Level, "aria-labelledby", "verdict"},
 		el("span", attrs{"class", "mark", "aria-hidden", "true"}, text(marks[c.Level])),
-		el("div", nil, el("h2", attrs{"id", "verdict"}, text(c.Verdict)), htmlgen.If(c.Why != "", t("p", "", c.Why)), list(c.Findings)))
+		el("div", nil, el("h2", attrs{"id", "verdict"}, text(c.Verdict)), htmlgen.If(c.Why != "", t("p", "", c.Why)), folded(c.Findings)))
+}
+
+// shownFindings is the number of findings that a page shows at once; the others are folded.
+const shownFindings = 3
+
+// folded lists the first findings, which matter most, and folds the others.
+func folded(items []string) node {
+	if len(items) <= shownFindings+1 { // a fold for a single sentence saves nothing
+		return list(items)
+	}
+	rest := items[shownFindings:]
+	return list(items[:shownFindings]) + el("details", attrs{"class", "more"}, t("summary", "", terminal.Plural(len(rest), "more note")), list(rest))
 }
 
 func list(items []string) node {
@@ -78,10 +90,7 @@ func (c *content) cardRow() node {
 	if c.Cards == nil {
 		return ""
 	}
-	head := "h3"
-	if c.Verdict == "" { // nothing is above them
-		head = "h2"
-	}
+	const head = "h2"
 	return el("section", attrs{"class", "cards", "aria-label", "Head figures"}, htmlgen.Each(c.Cards, func(_ int, one card) node {
 		if one.None != "" {
 			return el("div", attrs{"class", "card"}, t(head, "", one.Name), t("p", "none", one.None))

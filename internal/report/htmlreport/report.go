@@ -125,6 +125,7 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 			b.Findings = append(b.Findings, note)
 		}
 	}
+	b.Findings = append(b.Findings, b.Last...)
 	switch v.Word {
 	case "":
 		b.Level, b.Verdict, b.Why = "suspect", "This measurement has no verdict", "The files of the run contain no verdict."
@@ -148,16 +149,16 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 	}
 }
 
-// failures puts the share of failed requests before the verdict if it is 1 % or more.
+// failures takes the green from the verdict if requests failed, and puts their share before it if it is 1 % or more.
 func (b *builder) failures(sum *runfiles.Summary) {
 	failed, _ := sum.Stat("error_request_count", "avg")
 	valid, _ := sum.Stat("request_count", "avg")
+	if failed > 0 && b.Level == "valid" {
+		b.Level = "suspect"
+	}
 	share := metric.FailureSentence(int64(failed), int64(failed+valid))
 	if share == "" {
 		return
-	}
-	if b.Level == "valid" {
-		b.Level = "suspect"
 	}
 	b.Why = strings.TrimSpace(b.Verdict + ". " + b.Why)
 	b.Verdict = share
