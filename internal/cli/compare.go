@@ -221,9 +221,10 @@ func (p *Program) files(t *comparisonOutput, page, text func() ([]byte, error)) 
 
 // writeComparison writes a comparison to the terminal and to files, and returns the exit status.
 func (p *Program) writeComparison(r *comparison.Result, t *comparisonOutput) (int, error) {
+	p.sides(r)
 	p.remarks(r)
-	for _, l := range r.Worst() {
-		p.line("%s", l.Sentence(r.Options.Confidence))
+	for _, line := range r.Brief() {
+		p.line("%s", line)
 	}
 	fmt.Fprintln(p.Out)
 	if err := r.WriteTable(p.Out, p.Width); err != nil {
@@ -247,6 +248,16 @@ func (p *Program) line(format string, args ...any) {
 		text = terminal.Hang(text, p.Width, 2)
 	}
 	fmt.Fprintln(p.Out, text)
+}
+
+// sides prints what A and B are: what they measured, or their names if that is the same.
+func (p *Program) sides(r *comparison.Result) {
+	a, b := comparison.Described(r.A), comparison.Described(r.B)
+	if nameA, nameB := r.Sides(); a == b {
+		a, b = strings.TrimSuffix(nameA+", "+a, ", "), strings.TrimSuffix(nameB+", "+b, ", ")
+	}
+	p.line("A: %s", a)
+	p.line("B: %s", b)
 }
 
 // remarks prints what a reader of a comparison must know first.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/valyala/fastjson"
@@ -233,6 +234,11 @@ func (r *Run) readSummary() error {
 				Streaming bool     `json:"streaming"`
 				URLs      []string `json:"urls"`
 			} `json:"endpoint"`
+			Models struct {
+				Items []struct {
+					Name string `json:"name"`
+				} `json:"items"`
+			} `json:"models"`
 			Phases []struct {
 				Kind        string   `json:"kind"`
 				Type        string   `json:"type"`
@@ -267,6 +273,10 @@ func (r *Run) readSummary() error {
 	}
 	if s.Complete != nil && !*s.Complete && r.Doubt == "" {
 		r.Doubt = incomplete
+	}
+	r.Target.URL = strings.Join(s.Config.Endpoint.URLs, ", ")
+	if len(s.Config.Models.Items) > 0 {
+		r.Target.Model = s.Config.Models.Items[0].Name
 	}
 	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}, {"tokenizer", s.Config.Tokenizer.Name}}
 	for _, p := range s.Config.Phases {

@@ -22,6 +22,7 @@ type Run struct {
 	Tokens        float64         // output tokens of all requests
 	Fixed         bool            // the load is a fixed rate, which determines the throughputs
 	Settings      []Setting       // the settings that define the work
+	Target        Target          // what was measured
 	Doubt         string          // why the run must not be judged; empty if it may be
 	Wall          int64           // first start, Unix ns
 	ID            string          // benchmark id; "": unknown

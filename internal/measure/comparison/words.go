@@ -53,11 +53,7 @@ func (l *Line) Sentence(confidence float64) string {
 	a, b, difference, interval := l.figures()
 	text := fmt.Sprintf("%s: %s", l.name(), l.Outcome)
 	if l.Outcome == Same {
-		unit := " %"
-		if l.Tag == "error_rate" {
-			unit = " points"
-		}
-		text += fmt.Sprintf(" within %g%s", 100*l.Margin, unit)
+		text += " " + l.within()
 	}
 	if l.Unit != "" {
 		b += " " + l.Unit
@@ -70,6 +66,30 @@ func (l *Line) Sentence(confidence float64) string {
 		text += "; it would take " + l.Needed
 	}
 	return text + "."
+}
+
+// within names the margin.
+func (l *Line) within() string {
+	unit := " %"
+	if l.Tag == "error_rate" {
+		unit = " points"
+	}
+	return fmt.Sprintf("within %g%s", 100*l.Margin, unit)
+}
+
+// why says what the figures of a line do not show: the margin that it is within, a reason, and what would decide.
+func (l *Line) why() string {
+	var parts []string
+	if l.Outcome == Same {
+		parts = append(parts, l.within())
+	}
+	if l.Reason != "" {
+		parts = append(parts, l.Reason)
+	}
+	if l.Needed != "" {
+		parts = append(parts, "it would take "+l.Needed)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // short are names of metrics for narrow tables. Names of throughputs include the unit.

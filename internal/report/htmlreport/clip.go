@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/report/chart"
 )
 
-// An axis is clipped if the largest value is so many times its 99.9th percentile that the others would be flattened.
+// An axis is clipped if the largest value is more than this multiple of its 99.9th percentile: the other values would be flattened.
 const (
 	clipAt     = 99.9
 	clipLinear = 2.0

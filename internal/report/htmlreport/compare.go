@@ -27,9 +27,10 @@ var loudest = []comparison.Outcome{comparison.Worse, comparison.Better, comparis
 func Compare(r *comparison.Result, version string) ([]byte, error) {
 	b := &builder{}
 	b.Title, b.Eyebrow = sideName(r.A)+" against "+sideName(r.B), "Comparison, "+r.Basis
-	b.Facts = []string{"A: " + runsOf(r.A), "B: " + runsOf(r.B), fmt.Sprintf("%g %% intervals", 100*r.Options.Confidence)}
+	nameA, nameB := r.Sides()
+	b.Facts = []string{"A: " + sideFact(r.A), "B: " + sideFact(r.B), fmt.Sprintf("%g %% intervals", 100*r.Options.Confidence)}
 	if r.Basis == "pairs" {
-		b.Title, b.Eyebrow = "Two targets in alternating blocks", "Comparison, "+terminal.Plural(len(r.A), "pair")
+		b.Title, b.Eyebrow = "A: "+nameA+" against B: "+nameB, "Comparison in alternating blocks, "+terminal.Plural(len(r.A), "pair")
 	}
 	b.Foot = "Made by aiperf " + version + " from the records of the runs"
 	b.Level, b.Verdict = outcomes[r.Outcome][0], outcomes[r.Outcome][1]
@@ -142,6 +143,11 @@ func shortPaths(r *comparison.Result) *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }
 
+// sideFact says what a side is: its runs and what they measured.
+func sideFact(runs []comparison.Run) string {
+	return strings.TrimSuffix(runsOf(runs)+" of "+comparison.Described(runs), " of ")
+}
+
 func runsOf(runs []comparison.Run) string {
 	if len(runs) == 1 {
 		return "1 run"
@@ -158,7 +164,8 @@ func upper(s string) string {
 
 // forest returns a table with one row per statistic and its interval as a drawing.
 func forest(r *comparison.Result, short *strings.Replacer) *table {
-	t := &table{Caption: "Every statistic that is compared", Class: "numbers forest", Head: []string{"Statistic", "A", "B", "Difference", "Interval", "Verdict", "Interval, drawn", "Why"}}
+	nameA, nameB := r.Sides()
+	t := &table{Caption: "Every statistic that is compared", Class: "numbers forest", Head: []string{"Statistic", "A: " + nameA, "B: " + nameB, "Difference", "Interval", "Verdict", "Interval, drawn", "Why"}}
 	reach := 0.0
 	for i := range r.Lines {
 		for _, v := range []float64{r.Lines[i].Low, r.Lines[i].High, r.Lines[i].Margin, r.Lines[i].Difference} {
