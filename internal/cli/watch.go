@@ -29,11 +29,11 @@ import (
 const watchLong = "Shows a run of another process, from its artifact directory or that of its series, in the same view as the run itself. " +
 	"The run is not disturbed and continues after watch exits. A run that has ended, or whose process died, is reported in one line. " +
 	"On a slow file system the view is as old as the files, and says so.\n\n" +
-	"Without a terminal it prints plain progress lines."
+	"Without a terminal it prints plain progress lines. With --web it serves the live page instead, for the browser."
 
 // watchTable returns the flags of watch.
 func watchTable() *setting.Table {
-	rows := rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"}, [2]string{"--stats-interval", "30"})
+	rows := rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"}, [2]string{"--stats-interval", "30"}, [2]string{"--web", "off; port 8090 or a free one"})
 	return setting.NewTable(append(rows, setting.Row{
 		Flags: []string{"--wait"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "0", Help: "longest wait for a run or its directory to appear, in s",
 	}))
@@ -87,6 +87,8 @@ type watchedRun struct {
 	state  *livefile.LiveState
 	listen livefile.Listener
 	log    []liveview.Line
+
+	page *watchedPage // nil = no live page
 }
 
 // watch follows the run until it is over, or until the user leaves.
@@ -95,6 +97,15 @@ func (w *watchedRun) watch(ctx context.Context, set *setting.CommandLine) (statu
 		return w.conclude(err)
 	}
 	kind := set.Text("--ui", "dashboard")
+	if set.Has("--web") {
+		if w.page, err = w.openPage(ctx, set); err != nil {
+			return 1, err
+		}
+		defer w.page.close(ctx)
+		if !set.Has("--ui") {
+			kind = "none"
+		}
+	}
 	if kind == "dashboard" && w.Dashboard == nil {
 		if kind = "none"; set.Has("--ui") {
 			w.warnf("%s dashboard needs a terminal; using simple", set.Spelled("--ui"))
@@ -241,6 +252,7 @@ func (w *watchedRun) follow(ctx context.Context, each func()) error {
 	)
 	for {
 		each()
+		w.page.follow()
 		select {
 		case <-ctx.Done():
 			return errLeft
@@ -248,7 +260,10 @@ func (w *watchedRun) follow(ctx context.Context, each func()) error {
 			if pending == nil {
 				pending = w.readAsync(w.dir, w.dir != w.root)
 			}
-			if why := w.deathEvidence(); why != "" {
+			switch why := w.deathEvidence(); {
+			case why != "" && !gone.IsZero(): // it had removed its file: this was the last run of a series
+				return nil
+			case why != "":
 				return deadError(why)
 			}
 		case found := <-pending:

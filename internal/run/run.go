@@ -65,7 +65,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	say := newReporter(ctx, &opts, cfg)
 	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir)()
 	if opts.Web != nil {
-		opts.Web.Begin(livepage.Source{Fill: say.view.Source()})
+		opts.Web.Begin(livepage.Source{Fill: say.view.Source(), Label: seriesLabel(&opts.Info)})
 		defer opts.Web.End("") // of a run without results
 	}
 	o, err := start(ctx, cfg, seed, &opts, say)

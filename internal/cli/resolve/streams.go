@@ -104,17 +104,25 @@ func (r *resolver) listen() {
 
 // completeAddress completes HOST:PORT with the loopback for a missing host.
 func (r *resolver) completeAddress(key string, text *string) {
-	given := *text
+	address, ok := ListenAddress(*text)
+	if !ok {
+		r.fail("%s %s: want HOST:PORT, or a port", r.spell(key), *text)
+		return
+	}
+	*text = address
+}
+
+// ListenAddress completes HOST:PORT, :PORT or PORT with the loopback for a missing host; false if it is none of them.
+func ListenAddress(given string) (address string, ok bool) {
 	if !strings.Contains(given, ":") {
 		given = ":" + given
 	}
 	host, port, err := net.SplitHostPort(given)
 	if n, bad := strconv.Atoi(port); err != nil || bad != nil || n < 0 || n > 65535 {
-		r.fail("%s %s: want HOST:PORT, or a port", r.spell(key), *text)
-		return
+		return "", false
 	}
 	if host == "" {
 		host = "127.0.0.1"
 	}
-	*text = net.JoinHostPort(host, port)
+	return net.JoinHostPort(host, port), true
 }

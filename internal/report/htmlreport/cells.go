@@ -281,8 +281,13 @@ func (g *grid) table(dir, file string) *table {
 	return t
 }
 
-// link returns the link from the page of the series to that of a run.
-func link(dir string, r *runfiles.Run, file string) string { return relative(dir, r) + "/" + file }
+// link returns the link from the page of the series to that of a run; "" without a file.
+func link(dir string, r *runfiles.Run, file string) string {
+	if file == "" {
+		return ""
+	}
+	return relative(dir, r) + "/" + file
+}
 
 // estimateText formats a figure with its interval, and its distance from the best.
 func (g *grid) estimateText(i, k int) (value, below string) {

@@ -21,6 +21,7 @@ import (
 type Live struct {
 	State   *liveview.State
 	Final   *runfiles.Summary // of the run once its files are written; nil = it is in progress
+	Series  *LiveSeries       // nil = a single run
 	Ended   bool              // nothing more will come
 	Version string
 }
@@ -32,7 +33,7 @@ type Part struct {
 }
 
 // liveParts lists the parts of the page in their order.
-var liveParts = []string{"head", "stage", "verdict", "cards", "jump", "time", "health", "errors", "slowest", "figures", "servers", "log"}
+var liveParts = []string{"head", "stage", "verdict", "cards", "jump", "series", "time", "health", "errors", "slowest", "figures", "servers", "log"}
 
 // LivePage returns the page that a browser loads. Its script fills the parts.
 func LivePage() []byte {
@@ -112,6 +113,9 @@ func (l *Live) builder() (*builder, error) {
 	if l.Ended || l.Final != nil {
 		b.Eyebrow = "Benchmark run"
 	}
+	if l.Series != nil {
+		b.Eyebrow = "Series of runs, live"
+	}
 	if b.Title == "" {
 		b.Title = "aiperf"
 	}
@@ -131,6 +135,11 @@ func (l *Live) builder() (*builder, error) {
 	if lanes.Charts == nil {
 		lanes.Tools, lanes.Lead, lanes.Empty = false, "", "The lanes begin with the first second of the load."
 	}
+	if l.Series != nil {
+		if err := b.liveSeries(l.Series, l.Ended); err != nil {
+			return nil, err
+		}
+	}
 	b.Seconds = max(s.Counts.Elapsed.Seconds(), 1)
 	b.Sections = append(b.Sections, lanes, liveHealth(s), liveErrors(s), liveSlowest(s))
 	b.Metrics = liveMetrics(s)
@@ -144,15 +153,40 @@ func (l *Live) builder() (*builder, error) {
 // stage returns the progress of the run.
 func (l *Live) stage() node {
 	s := l.State
-	c := &s.Counts
-	name := s.Stage.String()
-	if s.Phase != "" && s.Stage != liveview.Starting && s.Stage != liveview.Processing && s.Phase != name {
-		name = s.Phase + " (" + strings.ToLower(name) + ")"
+	name, parts := l.stageName(), l.stageDetails()
+	if l.Series != nil && !l.Ended {
+		parts = append([]string{strings.ToLower(name[:1]) + name[1:]}, parts...)
+		name = l.Series.progress()
 	}
-	var parts []string
+	bar := node("")
+	if s.Known && l.Final == nil && !l.Ended {
+		bar = el("progress", attrs{"aria-label", "Progress of the phase", "max", "100", "value", fmt.Sprintf("%.0f", 100*s.Share)})
+	}
+	return el("section", attrs{"class", "stage", "aria-label", "Progress"}, el("p", nil, t("strong", "", name), text(" "+strings.Join(parts, ", "))), bar)
+}
+
+// stageName returns the name of the stage.
+func (l *Live) stageName() string {
+	s := l.State
+	switch {
+	case l.Ended && l.Series != nil:
+		return "The series is over"
+	case l.Ended || l.Final != nil && l.Series == nil:
+		return "The run is over"
+	case l.Final != nil:
+		return "Between two runs"
+	case s.Phase != "" && s.Stage != liveview.Starting && s.Stage != liveview.Processing && s.Phase != s.Stage.String():
+		return s.Phase + " (" + strings.ToLower(s.Stage.String()) + ")"
+	}
+	return s.Stage.String()
+}
+
+// stageDetails returns what has happened in the stage.
+func (l *Live) stageDetails() (parts []string) {
+	s := l.State
+	c := &s.Counts
 	switch {
 	case l.Ended || l.Final != nil:
-		name = "The run is over"
 	case s.Stage == liveview.Starting:
 		for _, one := range s.Steps {
 			if one.State == liveview.Runs {
@@ -174,11 +208,7 @@ func (l *Live) stage() node {
 	if st := &s.Stall; st.Now > 0 {
 		parts = append(parts, fmt.Sprintf("no answer for %.1f s, %s", st.Now.Seconds(), liveview.Waiting(st.Waits)))
 	}
-	bar := node("")
-	if s.Known && l.Final == nil && !l.Ended {
-		bar = el("progress", attrs{"aria-label", "Progress of the phase", "max", "100", "value", fmt.Sprintf("%.0f", 100*s.Share)})
-	}
-	return el("section", attrs{"class", "stage", "aria-label", "Progress"}, el("p", nil, t("strong", "", name), text(" "+strings.Join(parts, ", "))), bar)
+	return parts
 }
 
 // liveVerdict adds what the verdict would be now; of a finished run, its verdict.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
 )
 
@@ -37,15 +38,12 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	b.Findings = append(g.findings(), b.Findings...)
 	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line joins the cells that no other cell beats in both. A point is a cell, with the 95 % interval over its runs if it has several."}
 	per := section{ID: "growth", Title: "Latency against throughput", Lead: "Latency as the throughput grows."}
-	user, output := figureOf{"output_token_throughput_per_user", "p50", "speed per user p50 (tokens/s)"}, figureOf{"output_token_throughput", "avg", "output (tokens/s)"}
-	if err := b.chart(&trade, g.chart(user, output, "Output throughput against speed per user", true), false, true); err != nil {
+	front, growth := g.charts()
+	if err := b.chart(&trade, front, false, true); err != nil {
 		return nil, err
 	}
-	rate := figureOf{"request_throughput", "avg", "requests/s"}
-	for _, one := range []figureOf{{"time_to_first_token", "p50", "Time to first token"}, {"inter_token_latency", "p50", "Inter-token latency"}, {"request_latency", "p50", "Request latency"}} {
-		title := one.title
-		one.title = one.stat + " (ms)"
-		if err := b.chart(&per, g.chart(rate, one, title, false), false, false); err != nil {
+	for _, c := range growth {
+		if err := b.chart(&per, c, false, false); err != nil {
 			return nil, err
 		}
 	}
@@ -71,6 +69,19 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	}
 	b.shared(runs)
 	return b.html()
+}
+
+// charts draws the trade-off of the cells, and their latencies against the throughput. A chart without figures is nil.
+func (g *grid) charts() (front *chart.Chart, growth []*chart.Chart) {
+	user, output := figureOf{"output_token_throughput_per_user", "p50", "speed per user p50 (tokens/s)"}, figureOf{"output_token_throughput", "avg", "output (tokens/s)"}
+	front = g.chart(user, output, "Output throughput against speed per user", true)
+	rate := figureOf{"request_throughput", "avg", "requests/s"}
+	for _, one := range []figureOf{{"time_to_first_token", "p50", "Time to first token"}, {"inter_token_latency", "p50", "Inter-token latency"}, {"request_latency", "p50", "Request latency"}} {
+		title := one.title
+		one.title = one.stat + " (ms)"
+		growth = append(growth, g.chart(rate, one, title, false))
+	}
+	return front, growth
 }
 
 // unfinished says that a sweep ended before all of its cells were complete.

@@ -45,8 +45,9 @@ type Options struct {
 
 // Source is what the page shows: a run in progress.
 type Source struct {
-	Fill func(*liveview.State) // called by one goroutine at a time
-	API  http.Handler          // answers all other paths; nil = not found; see Serve
+	Fill  func(*liveview.State) // called by one goroutine at a time
+	Label string                // of a run of a series
+	API   http.Handler          // answers all other paths; nil = not found; see Serve
 }
 
 // Server serves the page of one run after the other.
@@ -62,6 +63,10 @@ type Server struct {
 	state   liveview.State
 	begun   bool // there is a state
 	dir     string
+	series  *htmlreport.LiveSeries // nil = a single run
+	from    time.Time              // when the present run began
+	taken   time.Duration          // time of the finished runs of the series
+	ran     int                    // their number, without those from before
 	over    bool
 	final   *runfiles.Summary
 	clients map[*client]struct{}
@@ -112,11 +117,50 @@ func (s *Server) Address(withToken bool) string {
 	return s.guard.Address(s.server.URL() + "/")
 }
 
+// Reachable reports whether other machines can reach the page.
+func (s *Server) Reachable() bool {
+	ip := net.ParseIP(s.guard.Host)
+	return s.guard.Host != "localhost" && (ip == nil || !ip.IsLoopback())
+}
+
+// ShowSeries makes the page that of a series of runs.
+func (s *Server) ShowSeries(series htmlreport.LiveSeries) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.series = &series
+}
+
+// AddRun adds a run of the series that was measured before.
+func (s *Server) AddRun(dir string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.series != nil {
+		s.series.Add(dir)
+	}
+}
+
+// remaining estimates the time that the series still takes, from its finished runs; negative = unknown. The caller holds the mutex.
+func (s *Server) remaining() time.Duration {
+	left := s.series.Planned - s.series.Finished()
+	if s.ran == 0 || s.series.Planned == 0 || left < 0 {
+		return -1
+	}
+	each := s.taken / time.Duration(s.ran)
+	all := each * time.Duration(left)
+	if s.source != nil {
+		all -= min(time.Since(s.from), each)
+	}
+	return all
+}
+
 // Begin shows a run. It replaces the one before.
 func (s *Server) Begin(source Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.source, s.state, s.dir, s.final = &source, liveview.State{}, "", nil
+	s.source, s.state, s.dir, s.final, s.from = &source, liveview.State{}, "", nil, time.Now()
+	if s.series != nil {
+		s.series.Label = source.Label
+	}
 	s.sample()
 	s.publish()
 }
@@ -142,6 +186,10 @@ func (s *Server) End(dir string) {
 	if dir != "" {
 		if sum, err := runfiles.Open(dir).Summary(); err == nil {
 			s.final = sum
+		}
+		if s.series != nil {
+			s.series.Add(dir)
+			s.taken, s.ran = s.taken+time.Since(s.from), s.ran+1
 		}
 	}
 	s.publish()
@@ -211,7 +259,10 @@ func (s *Server) sample() {
 
 // live returns what the page shows now. The caller holds the mutex.
 func (s *Server) live() *htmlreport.Live {
-	return &htmlreport.Live{State: &s.state, Final: s.final, Ended: s.over, Version: s.options.Version}
+	if s.series != nil {
+		s.series.Left = s.remaining()
+	}
+	return &htmlreport.Live{State: &s.state, Final: s.final, Series: s.series, Ended: s.over, Version: s.options.Version}
 }
 
 // publish makes the parts of the page and wakes the browsers. Without a browser it does nothing. The caller holds the mutex.
@@ -325,9 +376,12 @@ func (s *Server) report(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) reportPage() ([]byte, error) {
 	s.mu.Lock()
-	dir, begun := s.dir, s.begun
+	dir, begun, over, series := s.dir, s.begun, s.over, s.series
 	s.mu.Unlock()
-	if dir != "" {
+	if over && series != nil && series.Cell == nil && series.Finished() > 0 {
+		return series.Report(s.options.Version)
+	}
+	if dir != "" && series == nil {
 		if _, err := os.Stat(dir); err == nil {
 			return htmlreport.Run(runfiles.Open(dir), s.options.Version)
 		}

@@ -36,8 +36,11 @@ type snapshotter struct {
 }
 
 func newSnapshotter(v *View) *snapshotter {
-	return &snapshotter{View: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}}
+	return &snapshotter{View: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}, healthy: unmeasured}
 }
+
+// unmeasured is the health of a client that has not measured anything.
+var unmeasured = liveview.Health{LagP99: math.NaN(), ReadDelay: math.NaN(), CPUWait: math.NaN()}
 
 // fill updates the state.
 func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
@@ -94,6 +97,7 @@ func (v *snapshotter) starting(s *liveview.State) {
 	}
 	s.Share = float64(done) / float64(max(len(s.Steps), 1))
 	s.Counts = liveview.Counts{ETA: -1, RecordsETA: -1, RecordsShare: math.NaN(), CPU: math.NaN()}
+	s.Health = unmeasured
 }
 
 // stageOf returns the stage that a phase is in.

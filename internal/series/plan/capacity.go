@@ -70,6 +70,12 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 		return 1, err
 	}
 	defer release()
+	hide, err := t.openLivePage(ctx)
+	if err != nil {
+		return 1, err
+	}
+	defer hide()
+	t.showSeries(0, false, nil)
 	t.sayCaches()
 	a, err := capacity.Find(ctx, t, options)
 	if err != nil {

@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"net"
 
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/report/htmlreport"
 	"aiperf/internal/report/livepage"
 )
 
@@ -35,6 +35,21 @@ func (i *session) openLivePage(ctx context.Context) (hide func(), err error) {
 	}, nil
 }
 
+// showSeries makes the live page that of a series. planned is its number of runs, 0 = unknown; with atMost it may end earlier. cell returns the cell of
+// a run by its directory; nil = by what the runs vary.
+func (i *session) showSeries(planned int, atMost bool, cell func(dir string) string) {
+	if i.web != nil {
+		i.web.ShowSeries(htmlreport.LiveSeries{Dir: i.run.Artifacts.Dir, Planned: planned, AtMost: atMost, Cell: cell})
+	}
+}
+
+// showReused adds a run from before to the live page.
+func (i *session) showReused(dir string) {
+	if i.web != nil {
+		i.web.AddRun(dir)
+	}
+}
+
 // sayLivePage prints the address of the live page. chosen says that the user chose the token, which is not printed.
 func (i *session) sayLivePage(chosen bool) {
 	note := ""
@@ -42,8 +57,7 @@ func (i *session) sayLivePage(chosen bool) {
 		note = " (with the token that you gave: ?token=TOKEN)"
 	}
 	fmt.Fprintf(i.Err, "aiperf: live page of this run: %s%s\n", terminal.Text(i.web.Address(!chosen)), note)
-	host, _, err := net.SplitHostPort(i.run.Runtime.Web)
-	if ip := net.ParseIP(host); err == nil && host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+	if i.web.Reachable() {
 		fmt.Fprintf(i.Err, "warning: %s %s: anyone who can reach this machine and knows the address can see the run; nothing is encrypted\n", i.run.As("runtime.web"), i.run.Runtime.Web)
 	}
 }

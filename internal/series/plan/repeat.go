@@ -43,7 +43,9 @@ func (i *session) several(cells []config.Cell) (int, error) {
 		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
 	}
 	defer release()
-	trials, err := i.carryOut(generatorOf(i.run, cells), cells)
+	g := generatorOf(i.run, cells)
+	i.showSeries(g.Count(), false, nil)
+	trials, err := i.carryOut(g, cells)
 	if err != nil {
 		return 1, err
 	}
@@ -105,6 +107,7 @@ func (i *session) carryOut(g generator, cells []config.Cell) (results []trial, e
 			return results, err
 		}
 		if t.reused {
+			i.showReused(t.dir)
 			results = append(results, t)
 			continue
 		}

@@ -89,6 +89,7 @@ func (i *session) searching() (int, error) {
 		return 1, fmt.Errorf("%s: %w", i.run.As("sweep.planner"), err)
 	}
 	defer stop()
+	i.showSeries(q.runs()*i.run.Sweep.MaxIterations, true, nil)
 	sweepID, reason := id(), ""
 	for n := 0; n < i.run.Sweep.MaxIterations && reason == "" && i.ctx.Err() == nil; n++ {
 		var x []float64

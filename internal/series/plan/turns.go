@@ -64,6 +64,12 @@ func (i *session) turns(o TurnOptions) (*comparison.Result, error) {
 	number := rng.NewDecimal(string(*base)).Child("order of turns")
 	most := o.Pairs + o.Pairs/2 // including replacements
 	first := comparison.Order(most, number)
+	i.showSeries(2*o.Pairs, false, func(dir string) string {
+		if strings.HasSuffix(dir, "_b") {
+			return "B, " + o.B
+		}
+		return "A, " + o.A
+	})
 	var a, b []comparison.Run
 	for pair, good := 0, 0; good < o.Pairs && pair < most; pair++ {
 		turns := [2]int{0, 1}
