@@ -63,7 +63,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	opts.complete(cfg)
 	say := newReporter(ctx, &opts, cfg)
-	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir)()
+	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir, opts.Web.Link())()
 	if opts.Web != nil {
 		opts.Web.Begin(livepage.Source{Fill: say.view.Source(), Label: seriesLabel(&opts.Info)})
 		defer opts.Web.End("") // of a run without results

@@ -39,6 +39,7 @@ const (
 type Options struct {
 	Address string // HOST:PORT, or Auto
 	Token   string // every path but the open ones needs it
+	Chosen  bool   // the user chose the token, so that it is not printed
 	Version string // of the program
 	Open    func(path string) bool
 }
@@ -151,6 +152,14 @@ func (s *Server) remaining() time.Duration {
 		all -= min(time.Since(s.from), each)
 	}
 	return all
+}
+
+// Link returns the address that the user opens, with the token unless the user chose it. It is "" without a server.
+func (s *Server) Link() string {
+	if s == nil {
+		return ""
+	}
+	return s.Address(!s.options.Chosen)
 }
 
 // Begin shows a run. It replaces the one before.

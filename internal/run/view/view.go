@@ -78,10 +78,10 @@ func simulates(cfg *config.Benchmark) bool {
 	return false
 }
 
-// Show shows the view on a terminal until hide.
-func (v *View) Show(t *dashboard.Terminal, dir string) error {
+// Show shows the view on a terminal until hide. web is the address of the live page; "" = there is none.
+func (v *View) Show(t *dashboard.Terminal, dir, web string) error {
 	shown, err := dashboard.Start(dashboard.Options{
-		Terminal: *t, Fill: newSnapshotter(v).fill, Copy: v.whole,
+		Terminal: *t, Fill: newSnapshotter(v).fill, Copy: v.whole, Web: web,
 		Interrupt: func() {
 			if self, err := os.FindProcess(os.Getpid()); err == nil {
 				_ = self.Signal(os.Interrupt)

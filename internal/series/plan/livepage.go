@@ -22,7 +22,7 @@ func (i *session) openLivePage(ctx context.Context) (hide func(), err error) {
 	}
 	given := cmp.Or(i.run.Runtime.APIToken, i.run.Environment.API.Token)
 	i.web, err = livepage.Listen(ctx, livepage.Options{
-		Address: address, Token: cmp.Or(given, rand.Text()), Version: i.Version, Open: func(path string) bool { return openPaths[path] },
+		Address: address, Token: cmp.Or(given, rand.Text()), Chosen: given != "", Version: i.Version, Open: func(path string) bool { return openPaths[path] },
 	})
 	if err != nil {
 		return func() {}, fmt.Errorf("%s %s: %w", i.run.As("runtime.web"), address, err)
@@ -56,7 +56,7 @@ func (i *session) sayLivePage(chosen bool) {
 	if chosen {
 		note = " (with the token that you gave: ?token=TOKEN)"
 	}
-	fmt.Fprintf(i.Err, "aiperf: live page of this run: %s%s\n", terminal.Text(i.web.Address(!chosen)), note)
+	fmt.Fprintf(i.Err, "aiperf: live page of this run: %s%s\n", terminal.Text(i.web.Link()), note)
 	if i.web.Reachable() {
 		fmt.Fprintf(i.Err, "warning: %s %s: anyone who can reach this machine and knows the address can see the run; nothing is encrypted\n", i.run.As("runtime.web"), i.run.Runtime.Web)
 	}

@@ -29,7 +29,8 @@ type Options struct {
 	Save func(name string, content []byte) (path string, err error)
 	// Copy returns the whole log, for the clipboard.
 	Copy    func() string
-	Follows bool // the run is in another process
+	Web     string // address of the live page of the run; "" = there is none
+	Follows bool   // the run is in another process
 }
 
 // Terminal holds the streams of a dashboard.

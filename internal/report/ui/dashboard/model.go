@@ -22,6 +22,12 @@ const (
 // noticeTime is how long the reply to a key is shown.
 const noticeTime = 3 * time.Second
 
+// webTime is how long the address of the live page is shown at the beginning.
+const webTime = 15 * time.Second
+
+// webNotice comes before the address of the live page.
+const webNotice = "live page (w copies this): "
+
 // doubleClick is the longest time between the two clicks.
 const doubleClick = 400 * time.Millisecond
 
@@ -45,8 +51,12 @@ type model struct {
 	onLight *termdraw.Paint
 }
 
-// Init implements tea.Model.
+// Init implements tea.Model. The view covers the line with the address of the live page, so it begins with that address.
 func (m *model) Init() tea.Cmd {
+	if m.options.Web != "" {
+		m.notice(webNotice + m.options.Web)
+		m.noticed = m.noticed.Add(webTime - noticeTime)
+	}
 	if !m.options.Paint.Colour {
 		return m.next()
 	}
@@ -101,7 +111,7 @@ func (m *model) pace() {
 }
 
 func (m *model) fill() {
-	m.view.Follows = m.options.Follows
+	m.view.Follows, m.view.Web = m.options.Follows, m.options.Web != ""
 	m.options.Fill(m.view, &m.state)
 	if m.view.Notice != "" && time.Since(m.noticed) > noticeTime {
 		m.view.Notice = ""
@@ -146,6 +156,11 @@ func (m *model) key(name string) tea.Cmd {
 		text := m.options.Copy()
 		m.notice(fmt.Sprintf("copied %s characters of the log to the clipboard (OSC 52; tmux: set-clipboard on)", terminal.Figure(float64(len([]rune(text))))))
 		return tea.SetClipboard(text)
+	case "w":
+		if m.options.Web != "" {
+			m.notice(webNotice + m.options.Web)
+			return tea.SetClipboard(m.options.Web)
+		}
 	case "ctrl+s":
 		m.save()
 	case "ctrl+z":

@@ -33,6 +33,7 @@ type View struct {
 	Notice        string // reply to a key, shown instead of the key hints
 	Scroll        int    // number of rows scrolled past, in panels longer than the screen
 	Follows       bool   // the run is in another process and cannot be stopped here
+	Web           bool   // there is a live page; a key shows its address
 	All           bool   // fill all panels, because the state is shown in another process
 }
 
@@ -315,6 +316,9 @@ func help(v View) termdraw.Rows {
 	}
 	if v.Follows {
 		lines = append(lines[:6], "q          leave (asks)    Ctrl+C  leave; the run continues")
+	}
+	if v.Web {
+		lines = append(lines, "w          address of the live page, also to the clipboard")
 	}
 	rows := termdraw.Rows{{}, termdraw.Text(termdraw.Bold, " Keys"), {}}
 	for _, l := range lines {
