@@ -1,6 +1,7 @@
 package htmlreport
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -57,6 +58,7 @@ func (s *LiveSeries) make() {
 			}
 			cells[k].runs = append(cells[k].runs, r)
 		}
+		slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.name, b.name) })
 	}
 	s.grid = newGrid(cells)
 	front, growth := s.grid.charts()

@@ -66,9 +66,9 @@ func (i *session) turns(o TurnOptions) (*comparison.Result, error) {
 	first := comparison.Order(most, number)
 	i.showSeries(2*o.Pairs, false, func(dir string) string {
 		if strings.HasSuffix(dir, "_b") {
-			return "B, " + o.B
+			return "B, " + redact.URL(o.B)
 		}
-		return "A, " + o.A
+		return "A, " + redact.URL(o.A)
 	})
 	var a, b []comparison.Run
 	for pair, good := 0, 0; good < o.Pairs && pair < most; pair++ {
