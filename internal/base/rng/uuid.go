@@ -11,6 +11,11 @@ func UUID() string {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], rand.Uint64())
 	binary.LittleEndian.PutUint64(b[8:], rand.Uint64())
+	return FormatUUID(b)
+}
+
+// FormatUUID returns 16 bytes as a UUID in lower case. It sets the bits that mark version 4.
+func FormatUUID(b [16]byte) string {
 	b[6] = b[6]&0x0f | 0x40
 	b[8] = b[8]&0x3f | 0x80
 	var s [36]byte

@@ -18,7 +18,5 @@ func SessionID(root *rng.Root, n int) string {
 	binary.BigEndian.PutUint64(b[:], root.Child("dataset.session"))
 	binary.BigEndian.PutUint64(b[8:], uint64(n))
 	sum := sha256.Sum256(b[:])
-	sum[6] = sum[6]&0x0f | 0x40
-	sum[8] = sum[8]&0x3f | 0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+	return rng.FormatUUID([16]byte(sum[:16]))
 }

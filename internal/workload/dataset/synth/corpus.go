@@ -3,10 +3,10 @@
 package synth
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/binary"
 	"fmt"
-	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -113,7 +113,7 @@ func newCorpus(tok Tokenizer) (*Corpus, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prompt corpus: %w", err)
 	}
-	return corpusOf(tok, splitChunks(string(text))), nil
+	return corpusOf(tok, splitChunks(text)), nil
 }
 
 // corpusOf returns a corpus of chunks that are not tokenized yet.
@@ -126,27 +126,24 @@ func corpusOf(tok Tokenizer, texts []string) *Corpus {
 }
 
 // splitChunks trims every line, drops empty ones and joins the lines into chunks with spaces.
-func splitChunks(text string) []string {
+func splitChunks(text []byte) []string {
 	var chunks []string
-	var b strings.Builder
-	b.Grow(2 * chunkChars)
+	b := make([]byte, 0, 2*chunkChars)
 	chars := 0
 	flush := func() {
-		if b.Len() > 0 {
-			chunks = append(chunks, strings.Clone(b.String()))
-			b.Reset()
-			b.Grow(2 * chunkChars)
-			chars = 0
+		if len(b) > 0 {
+			chunks = append(chunks, string(b))
+			b, chars = b[:0], 0
 		}
 	}
-	for line := range strings.SplitSeq(text, "\n") {
-		if line = strings.TrimSpace(line); line == "" {
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue
 		}
-		if b.Len() > 0 {
-			b.WriteByte(' ')
+		if len(b) > 0 {
+			b = append(b, ' ')
 		}
-		b.WriteString(line)
+		b = append(b, line...)
 		if chars += len(line); chars >= chunkChars {
 			flush()
 		}

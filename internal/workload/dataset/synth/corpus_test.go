@@ -89,7 +89,7 @@ func TestCorpusGoesRound(t *testing.T) {
 
 func TestCut(t *testing.T) {
 	long := strings.Repeat("x", chunkChars)
-	got := splitChunks("a\n\n  b \n" + long + "\n\t\nc")
+	got := splitChunks([]byte("a\n\n  b \n" + long + "\n\t\nc"))
 	if len(got) != 2 || got[0] != "a b "+long || got[1] != "c" {
 		t.Errorf("%d chunks", len(got))
 	}
