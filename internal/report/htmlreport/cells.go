@@ -173,9 +173,6 @@ func (g *grid) chart(x, y figureOf, title string, front bool) *chart.Chart {
 	return c
 }
 
-// diminishing is the share of the growth of the load, in logarithms, below which the growth of the throughput counts as diminishing.
-const diminishing = 0.75
-
 // findings returns sentences about the cells: the range, where more load begins to add less throughput, and whether the cells have few requests.
 func (g *grid) findings() (list []string) {
 	var has []int
@@ -210,19 +207,19 @@ func (g *grid) findings() (list []string) {
 
 // knee returns a sentence about where more load begins to add less throughput.
 func (g *grid) knee(has []int) []string {
-	for n := 1; n < len(has); n++ {
-		i, k := has[n-1], has[n]
-		x, y := trailing(g.cells[i].name), trailing(g.cells[k].name)
+	var load, output []float64
+	for n, i := range has {
 		t, _ := g.both(i)
-		t2, _ := g.both(k)
-		if x <= 0 || y <= x || t.v <= 0 || t2.v <= 0 {
+		load, output = append(load, trailing(g.cells[i].name)), append(output, t.v)
+		if load[n] <= 0 || t.v <= 0 || n > 0 && load[n] <= load[n-1] {
 			return nil // the settings do not describe amounts of load
 		}
-		if load, gain := y/x, t2.v/t.v; math.Log(gain)/math.Log(load) < diminishing {
-			return []string{fmt.Sprintf("Returns diminish from %s on: %s times the load of the previous cell gives %s times the output.", g.cells[k].name, figure(load), figure(gain))}
-		}
 	}
-	return []string{"The output still grows in the last cell: the limit is higher."}
+	n := stats.Knee(load, output)
+	if n < 0 {
+		return []string{"The output still grows in the last cell: the limit is higher."}
+	}
+	return []string{fmt.Sprintf("Returns diminish from %s on: %s times the load of the previous cell gives %s times the output.", g.cells[has[n]].name, figure(load[n]/load[n-1]), figure(output[n]/output[n-1]))}
 }
 
 // requests returns the smallest number of successful requests in a run of a cell.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf8"
@@ -11,6 +12,8 @@ import (
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
+	"aiperf/internal/report/termdraw"
 )
 
 // lineWidth is the largest width of a line about one run of several, in columns.
@@ -67,9 +70,9 @@ type column struct {
 
 // closing lists the columns of the final table; latencies are in ms.
 var closing = []column{
-	{"req/s", "", "request_throughput", metric.Avg}, {"latency", "avg", "request_latency", metric.Avg}, {"latency", "p99", "request_latency", metric.P99},
+	{"Requests", "/s", "request_throughput", metric.Avg}, {"Latency", "avg", "request_latency", metric.Avg}, {"Latency", "p99", "request_latency", metric.P99},
 	{"TTFT", "avg", "time_to_first_token", metric.Avg}, {"TTFT", "p99", "time_to_first_token", metric.P99}, {"ITL", "avg", "inter_token_latency", metric.Avg},
-	{"tok/s", "", "output_token_throughput", metric.Avg}, {"goodput", "req/s", "goodput", metric.Avg},
+	{"Tokens", "/s", "output_token_throughput", metric.Avg}, {"Goodput", "/s", "goodput", metric.Avg},
 }
 
 // sweep prints all cells side by side, with the mean over the runs of each.
@@ -87,7 +90,8 @@ func (i *session) sweep(cells []config.Cell, byCell [][]*trial) error {
 			}
 		}
 	}
-	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 	var head, below strings.Builder
 	for _, v := range cells[0].Values {
 		head.WriteString(axisName(v.Path) + "\t")
@@ -110,8 +114,71 @@ func (i *session) sweep(cells []config.Cell, byCell [][]*trial) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(i.Out, "Cells: %s\n", i.run.Artifacts.Dir)
+	best, knee, said := i.bestCells(cells, byCell)
+	var rows termdraw.Rows
+	for n, line := range strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n") {
+		ink := termdraw.Plain
+		switch cell := n - headLines; {
+		case cell < 0:
+			ink = termdraw.Faint
+		case cell == best:
+			ink = termdraw.GoodBold
+		case cell == knee:
+			ink = termdraw.Warn
+		}
+		rows = append(rows, *new(termdraw.Row).Put(ink, line))
+	}
+	_, err := fmt.Fprintf(i.Out, "%s%sCells: %s\n", rows.String(termdraw.NewPaint(i.Colour, i.Terminal, i.ASCII)), said, i.run.Artifacts.Dir)
 	return err
+}
+
+// headLines is the number of lines above the cells in the final table.
+const headLines = 2
+
+// bestCells returns the cell with the most output, the cell from which more load adds clearly less output (-1 = none), and lines that name them.
+func (i *session) bestCells(cells []config.Cell, byCell [][]*trial) (best, knee int, said string) {
+	tag, unit := "output_token_throughput", "tokens/s"
+	of := func(k int) float64 { return meanOf(byCell[k], tag, metric.Avg) }
+	if !slices.ContainsFunc(byCell, func(list []*trial) bool { return !math.IsNaN(meanOf(list, tag, metric.Avg)) }) {
+		tag, unit = "request_throughput", "requests/s"
+	}
+	best, knee = -1, -1
+	var at []int // cells with a figure
+	var load, output []float64
+	for k := range cells {
+		if math.IsNaN(of(k)) {
+			continue
+		}
+		if best < 0 || of(k) > of(best) {
+			best = k
+		}
+		if x, ok := loadOf(&cells[k]); ok {
+			at, load, output = append(at, k), append(load, x), append(output, of(k))
+		}
+	}
+	if best < 0 || len(cells) < 2 {
+		return -1, -1, ""
+	}
+	said = fmt.Sprintf("Best: %s gives the most, %s %s\n", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
+	if n := stats.Knee(load, output); n > 0 {
+		knee = at[n]
+		said += fmt.Sprintf("Knee: %s has %s times the load and %s times the %s\n", cellName(cells[knee].Label), terminal.Figure(load[n]/load[n-1]), terminal.Figure(output[n]/output[n-1]), unit)
+	}
+	return best, knee, said
+}
+
+// loadOf returns the load of a cell, if its only axis is a load.
+func loadOf(c *config.Cell) (float64, bool) {
+	if len(c.Values) != 1 || !slices.Contains([]string{"concurrency", "rate"}, axisName(c.Values[0].Path)) {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(fmt.Sprint(c.Values[0].Values[0]), 64)
+	return v, err == nil
+}
+
+// cellName returns the label of a cell in words: "concurrency 32".
+func cellName(label string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(label, "phases.profiling.", ""), "=", " ")
 }
 
 // axisName returns the last word of an axis' key; for a mean, the name of the quantity.

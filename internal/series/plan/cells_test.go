@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -68,7 +69,7 @@ func TestSweepTable(t *testing.T) {
 	var cells []config.Cell
 	var trials []trial
 	for k, n := range []int{1, 1024} {
-		cells = append(cells, config.Cell{Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{n}}}})
+		cells = append(cells, config.Cell{Label: fmt.Sprintf("phases.profiling.concurrency=%d", n), Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{n}}}})
 		trials = append(trials, trial{cell: k, run: measured(t, 3, 1)})
 		trials[k].run.Validity = &metric.Validity{Verdict: metric.VerdictValid}
 	}
@@ -82,12 +83,23 @@ func TestSweepTable(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(out.String()), " ")
 	for _, want := range []string{
-		"latencies in ms concurrency req/s latency latency TTFT TTFT ITL tok/s verdict avg p99 avg p99 avg",
+		"latencies in ms concurrency Requests Latency Latency TTFT TTFT ITL Tokens verdict /s avg p99 avg p99 avg /s",
 		"1024 2.00 1,500 1,500 50.0 50.0 207 16.0 25 % failed",
+		"Best: concurrency 1 gives the most, 16.0 tokens/s Knee: concurrency 1024 has 1,024 times the load and 1.00 times the tokens/s",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
+	}
+
+	out.Reset()
+	i.Colour, i.Terminal = true, true
+	if err := i.sweep(cells, [][]*trial{{&trials[0]}, {&trials[1]}}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n") // a blank line, the title, two lines of heads, two cells
+	if len(lines) < 6 || !strings.Contains(lines[4], "\x1b[32m") || !strings.Contains(lines[5], "\x1b[33m") {
+		t.Errorf("the best cell is not green, or the knee not yellow: %q", lines)
 	}
 }
 

@@ -114,21 +114,22 @@ func (i *session) aggregateDir(cell *config.Cell) string {
 	return filepath.Join(base, "aggregate", cell.Dir)
 }
 
-// headline lists the statistics in the final tables.
+// headline lists the statistics in the final tables, with their names there.
 var headline = []struct {
 	tag  string
 	stat metric.Stat
+	name string
 }{
-	{"request_throughput", metric.Avg}, {"request_latency", metric.Avg}, {"request_latency", metric.P99},
-	{"time_to_first_token", metric.Avg}, {"time_to_first_token", metric.P99}, {"inter_token_latency", metric.Avg},
-	{"output_token_throughput", metric.Avg}, {"goodput", metric.Avg},
+	{"request_throughput", metric.Avg, "Requests"}, {"request_latency", metric.Avg, "Latency avg"}, {"request_latency", metric.P99, "Latency p99"},
+	{"time_to_first_token", metric.Avg, "TTFT avg"}, {"time_to_first_token", metric.P99, "TTFT p99"}, {"inter_token_latency", metric.Avg, "ITL avg"},
+	{"output_token_throughput", metric.Avg, "Output tokens"}, {"goodput", metric.Avg, "Goodput"},
 }
 
 // printAggregate prints the intervals of the main statistics.
 func (i *session) printAggregate(cell *config.Cell, r *metric.RepeatSummary, dir string) error {
 	title := fmt.Sprintf("%d of %s, %g %% confidence", len(r.Labels), terminal.Plural(r.Runs, "run"), 100*r.Confidence)
 	if cell.Label != "" {
-		title = terminal.Shorten(cell.Label, max(minNameWidth, lineWidth-len(title)-2)) + ": " + title
+		title = terminal.Shorten(cellName(cell.Label), max(minNameWidth, lineWidth-len(title)-2)) + ": " + title
 	}
 	fmt.Fprintf(i.Out, "\n%s\n", title)
 	w := tabwriter.NewWriter(i.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -136,7 +137,7 @@ func (i *session) printAggregate(cell *config.Cell, r *metric.RepeatSummary, dir
 	for _, h := range headline {
 		for k := range r.Values {
 			if v := &r.Values[k]; v.Tag == h.tag && v.Stat == h.stat {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", v.Name(), show(v.Mean), show(v.Low), show(v.High), show(100*v.CV), v.Display)
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t\n", h.name, show(v.Mean), show(v.Low), show(v.High), show(100*v.CV), v.Display)
 			}
 		}
 	}
@@ -186,5 +187,5 @@ func show(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
 	}
-	return fmt.Sprintf("%.2f", v)
+	return terminal.Figure(v)
 }

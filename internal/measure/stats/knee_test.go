@@ -1,0 +1,18 @@
+package stats
+
+import "testing"
+
+// TestKnee: the first point with clearly less output than load; none while both grow alike, and none for values that are no growing load.
+func TestKnee(t *testing.T) {
+	for _, c := range []struct {
+		load, output []float64
+		want         int
+	}{
+		{[]float64{1, 2, 4, 8}, []float64{100, 198, 380, 420}, 3}, {[]float64{1, 2, 4}, []float64{100, 198, 390}, -1}, {[]float64{1, 2}, []float64{100, 90}, 1},
+		{[]float64{2, 1}, []float64{100, 90}, -1}, {[]float64{0, 1}, []float64{100, 100}, -1}, {nil, nil, -1}, {[]float64{1, 2}, []float64{0, 5}, -1},
+	} {
+		if got := Knee(c.load, c.output); got != c.want {
+			t.Errorf("%v, %v: %d, want %d", c.load, c.output, got, c.want)
+		}
+	}
+}
