@@ -2,7 +2,7 @@ package stats
 
 import "testing"
 
-// TestKnee: the first point with clearly less output than load; none while both grow alike, and none for values that are no growing load.
+// TestKnee: the first point with clearly less output than load; none while both grow alike, and none for values that are not a growing load.
 func TestKnee(t *testing.T) {
 	for _, c := range []struct {
 		load, output []float64

@@ -7,6 +7,7 @@ type Chart struct {
 	Name        string // file name without the extension
 	Title       string
 	Subtitle    string // a second, smaller line; "" = none
+	Source      string // what was measured and when, for images; "" = none
 	Description string // one sentence that says what the chart is for
 	X, Y        Axis
 	Y2          *Axis // at the right; nil = none

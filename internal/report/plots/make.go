@@ -7,7 +7,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/chart"
@@ -72,6 +74,7 @@ func Make(o Options) (*Set, error) {
 			return nil, fmt.Errorf("%s: %w", p.Name, err)
 		default:
 			o.Log.Info("drawn", "plot", p.Name, "type", p.Type, "traces", len(c.Traces))
+			c.Source = source(s.Runs)
 			s.Charts = append(s.Charts, c)
 		}
 	}
@@ -79,6 +82,28 @@ func Make(o Options) (*Set, error) {
 		return nil, fmt.Errorf("no chart can be drawn: %w", damage)
 	}
 	return s, nil
+}
+
+// source names the runs of an image, with the date of the first and of the last.
+func source(runs []*runfiles.Run) string {
+	name := runs[0].Name
+	if len(runs) > 1 {
+		name = terminal.Plural(len(runs), "run")
+	}
+	var dates []string
+	for _, r := range runs {
+		if s, err := r.Summary(); err == nil && len(s.Start) >= len(time.DateOnly) {
+			dates = append(dates, s.Start[:len(time.DateOnly)])
+		}
+	}
+	if dates == nil {
+		return name
+	}
+	slices.Sort(dates)
+	if first, last := dates[0], dates[len(dates)-1]; first != last {
+		return name + ", " + first + " to " + last
+	}
+	return name + ", " + dates[0]
 }
 
 // Draw makes the chart of one preset; it compares the runs if there are several. A Missing error says what they lack.

@@ -418,7 +418,7 @@ func frontier(points []point, largerX, largerY bool) []point {
 
 // uncertainty draws the mean of the runs of each concurrency, with intervals on both axes and the region that they span.
 func (m *Multi) uncertainty(p *Preset, c *chart.Chart, groups []group) {
-	few := false
+	few, several := false, false
 	for i := range groups {
 		g := &groups[i]
 		var means []cell
@@ -433,14 +433,18 @@ func (m *Multi) uncertainty(p *Preset, c *chart.Chart, groups []group) {
 			line.X, line.Y, line.Text = append(line.X, one.x), append(line.Y, one.y), append(line.Text, one.label)
 			line.ErrorX, line.ErrorY = append(line.ErrorX, one.halfX), append(line.ErrorY, one.halfY)
 			line.Key, line.Hover = append(line.Key, one.key), append(line.Hover, terminal.Plural(one.n, "run"))
-			few = few || one.n < 3
+			few, several = few || one.n < 3, several || one.n > 1
 			regions = append(regions, one.region(g.Color))
 		}
 		c.Traces = append(append(c.Traces, line), regions...)
 	}
-	c.Legend = append(c.Legend, chart.Entry{Name: fmt.Sprintf("%.0f%% Confidence Region", 100*p.Level), Mode: chart.Lines, Style: chart.Style{Color: chart.Gray, Width: 1.5, Fill: chart.ToSelf, Filling: 0.2}})
-	if few {
+	if several { // a single run has no region
+		c.Legend = append(c.Legend, chart.Entry{Name: fmt.Sprintf("%.0f%% Confidence Region", 100*p.Level), Mode: chart.Lines, Style: chart.Style{Color: chart.Gray, Width: 1.5, Fill: chart.ToSelf, Filling: 0.2}})
+	}
+	if few && several {
 		c.Legend = append(c.Legend, chart.Entry{Name: "Low sample (n < 3)", Mode: chart.Lines, Style: chart.Style{Color: chart.Gray, Width: 1.5, Dash: "dash"}})
+	}
+	if few {
 		c.Notes = append(c.Notes, "One run has no confidence interval; with two, it is wide (Student's t).")
 	}
 }

@@ -161,7 +161,7 @@ func metricTitle(tag, stat string) string {
 		if m, ok := metric.Lookup(tag); ok {
 			name, unit = m.Header, m.Display
 		} else if isGPU(tag) {
-			unit = gpu.UnitOf(tag)
+			name, unit = gpuTitle(tag), gpu.UnitOf(tag)
 			if unit == "" && strings.Contains(tag, "utilization") {
 				unit = "%"
 			}
@@ -171,6 +171,21 @@ func metricTitle(tag, stat string) string {
 		name += " (" + stat + ")"
 	}
 	return title(name, unit)
+}
+
+// gpuTitle names a figure of GPUs without the vendor: "GPU Utilization".
+func gpuTitle(tag string) string {
+	name := gpu.NameOf(tag)
+	if name == "" {
+		name = strings.ReplaceAll(words(tag), "Gpu", "GPU")
+	}
+	for _, vendor := range []string{"NVIDIA ", "AMD ", "Nvidia ", "Amd "} {
+		name = strings.TrimPrefix(name, vendor)
+	}
+	if !strings.Contains(name, "GPU") {
+		name = "GPU " + name
+	}
+	return name
 }
 
 // words formats a tag in title case.

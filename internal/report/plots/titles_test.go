@@ -16,7 +16,7 @@ func TestGeneratedTitles(t *testing.T) {
 		{"single_c4", "{type: request_timeline, x: request_start_ns, y: time_to_first_token}", "Request Timeline: Time to First Token"},
 		{"single_c4", "{type: scatter, x: input_sequence_length, y: time_to_first_token}", "Time to First Token vs Input Sequence Length"},
 		{"single_c4", "{type: timeslice, x: Timeslice, y: Time to First Token, stat: avg, source: timeslices}", "Time to First Token Over Time"},
-		{"single_gpu_c2", "{type: dual_axis, x: timestamp_s, y: throughput_tokens_per_sec, y2: nvidia_power_usage}", "Output token throughput with Nvidia Power Usage"},
+		{"single_gpu_c2", "{type: dual_axis, x: timestamp_s, y: throughput_tokens_per_sec, y2: nvidia_power_usage}", "Output token throughput with GPU Power Usage"},
 	} {
 		mode := "single_run"
 		if c.folder == "multi_c1_c4_c8" {

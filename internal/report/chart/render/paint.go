@@ -92,7 +92,7 @@ func (p *painting) margins() (left, right float64) {
 func (p *painting) layout(left, right float64) {
 	xs, _, _ := spans(p.c)
 	top := 28.0 + titleSize
-	if p.c.Subtitle != "" {
+	if p.subtitle() != "" {
 		top += subtitleSize + 8
 	}
 	p.x = newScale(&p.c.X, xs, max(3, int((p.size.Width-left-right)/130)))
@@ -107,6 +107,14 @@ func (p *painting) layout(left, right float64) {
 	p.x.from, p.x.to = left, p.size.Width-right
 	p.y.from, p.y.to = bottom, p.size.Height-top
 	p.y2.from, p.y2.to = p.y.from, p.y.to
+}
+
+// subtitle returns the line below the title: what was measured, and the subtitle.
+func (p *painting) subtitle() string {
+	if p.c.Subtitle == "" || p.c.Source == "" {
+		return p.c.Subtitle + p.c.Source
+	}
+	return p.c.Source + " · " + p.c.Subtitle
 }
 
 // slanted reports whether the texts of the x axis must be rotated.
@@ -258,8 +266,8 @@ func (p *painting) texts() {
 	y := vg.Length(p.size.Height - 18)
 	wide := vg.Length(p.size.Width) - p.panel.Min.X - 24
 	p.within(lettering(titleSize, p.theme.Text, true, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y}, p.c.Title)
-	if p.c.Subtitle != "" {
-		p.within(lettering(subtitleSize, p.theme.Muted, false, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, p.c.Subtitle)
+	if line := p.subtitle(); line != "" {
+		p.within(lettering(subtitleSize, p.theme.Muted, false, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, line)
 	}
 	notes := vg.Length(len(p.c.Notes)) * (noteSize + 6)
 	p.within(lettering(axisSize, p.theme.Text, false, text.XCenter, text.YBottom), p.panel.Max.X-p.panel.Min.X, vg.Point{X: vg.Length((p.x.from + p.x.to) / 2), Y: 12 + notes}, p.c.X.Title)
