@@ -41,6 +41,9 @@ type Figure struct {
 	Low, High float64 // range of an inexact statistic; both are Value if it is exact
 }
 
+// Unbounded is the High of a figure whose upper limit is unknown: JSON has no infinity.
+const Unbounded = math.MaxFloat64
+
 // measured is one run of a point.
 type measured struct {
 	run      *runfiles.Run
@@ -157,9 +160,18 @@ func (p *Point) figure(tag, stat string) {
 		if !inexact {
 			r = metric.Range{Low: one, High: one}
 		}
+		if !(r.Low >= 0) {
+			r.Low = 0 // unknown
+		}
+		if !(r.High <= Unbounded) {
+			r.High = Unbounded
+		}
 		v, low, high = append(v, one), append(low, r.Low), append(high, r.High)
 	}
-	f := Figure{Value: stats.Mean(v), Low: stats.Mean(low), High: stats.Mean(high)}
+	f := Figure{Value: stats.Mean(v), Low: stats.Mean(low), High: min(stats.Mean(high), Unbounded)}
+	if slices.Max(high) == Unbounded {
+		f.High = Unbounded
+	}
 	if len(v) > 1 {
 		f.Half = stats.Confidence(v, 0.95).High - f.Value
 	}

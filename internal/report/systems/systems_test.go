@@ -264,3 +264,22 @@ func TestGrouping(t *testing.T) {
 		t.Error(c.Keys)
 	}
 }
+
+// TestUnknownLimits: figures whose limits are partly unknown stay numbers that JSON can hold, over one run and over several.
+func TestUnknownLimits(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"1", "2"} {
+		edited(t, filepath.Join(golden, "multi_c1_c4_c8", "c4"), filepath.Join(dir, name), func(d map[string]any) {
+			d["validity"] = map[string]any{"verdict": "uncertain", "bounds": map[string]any{
+				"time_to_first_token": map[string]any{"p50": map[string]any{"low": 3.0}}, "request_latency": map[string]any{"p50": map[string]any{"high": 9000.0}}}}
+		})
+	}
+	c := collect(t, Options{Paths: []string{dir}})
+	first, whole := c.Points[0].Figures["time_to_first_token:p50"], c.Points[0].Figures["request_latency:p50"]
+	if c.Points[0].Runs != 2 || first.Low != 3 || first.High != Unbounded || whole.Low != 0 || whole.High != 9000 {
+		t.Errorf("%+v, %+v", first, whole)
+	}
+	if _, err := json.Marshal(c.Points); err != nil {
+		t.Error(err)
+	}
+}

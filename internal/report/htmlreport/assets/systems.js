@@ -78,7 +78,7 @@
       if (limit == null) continue;
       if (!f) list.push(name + " " + stat + ": " + (p.Missing[tag + ":" + stat] || "not measured"));
       else if (f.Low > limit) list.push(name + " " + stat + " " + figure(f.Value) + " ms");
-      else if (f.High > limit) list.push(name + " " + stat + " is between " + figure(f.Low) + " and " + figure(f.High) + " ms: undecided");
+      else if (f.High > limit) list.push(name + " " + stat + (f.High < 1e300 ? " is between " + figure(f.Low) + " and " + figure(f.High) + " ms: undecided" : " is at least " + figure(f.Low) + " ms: undecided"));
     }
     return list;
   }
