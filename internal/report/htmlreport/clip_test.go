@@ -70,3 +70,34 @@ func TestCellsAsPoints(t *testing.T) {
 		t.Error(list[0].name)
 	}
 }
+
+// TestPercentilesOfALane: a lane has p99 where a slice has a hundred requests, and its value is that of the requests of the slice.
+func TestPercentilesOfALane(t *testing.T) {
+	var lines []string
+	for i := range 8000 { // one a millisecond, with latencies of 1 to 171 ms
+		lines = append(lines, request(1+i, 2+i+i*i%171, ""))
+	}
+	q, err := made(t, `{}`, lines...).Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClock(q)
+	lane := c.lane(q, sample(q, maxRows), "request_latency", "x")
+	i := slices.IndexFunc(lane.Traces, func(t chart.Trace) bool { return t.Name == "p99" })
+	if i < 0 {
+		t.Fatalf("no p99: %+v", lane.Traces)
+	}
+	var first []float64 // latencies of the first slice
+	for k := range q.Len() {
+		if c.slice(c.at(q.Start[k])) == 0 {
+			first = append(first, float64(q.End[k]-q.Start[k])/1e6)
+		}
+	}
+	slices.Sort(first)
+	rank := 0.99 * float64(len(first)-1)
+	low := int(rank)
+	want := first[low] + (rank-float64(low))*(first[low+1]-first[low])
+	if got := lane.Traces[i].Y[0]; len(first) < 100 || got < want-1e-6 || got > want+1e-6 {
+		t.Errorf("p99 of %d requests is %g, want %g", len(first), got, want)
+	}
+}

@@ -96,7 +96,7 @@ func (c *clock) axis() chart.Axis {
 	return chart.Axis{Title: "Time (s)", Fixed: true, Max: c.seconds, Clock: true}
 }
 
-// lane draws a metric of the requests over time: a dot for each, and the median and the 90th percentile of the slices by start.
+// lane draws a metric of the requests over time: a dot for each, and the 50th, 90th and 99th percentile of the slices by start.
 func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.Chart {
 	v, ok := q.Column(tag)
 	m, known := metric.Lookup(tag)
@@ -124,12 +124,15 @@ func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.
 	}
 	every := slices.Concat(in...)
 	slices.Sort(every)
-	p50, p90 := make([]float64, c.n), make([]float64, c.n)
+	p50, p90, p99 := make([]float64, c.n), make([]float64, c.n), make([]float64, c.n)
 	for k := range in {
 		slices.Sort(in[k])
-		p50[k], p90[k] = stats.Percentile(in[k], 50), math.NaN()
+		p50[k], p90[k], p99[k] = stats.Percentile(in[k], 50), math.NaN(), math.NaN()
 		if len(in[k]) >= minForP90 {
 			p90[k] = stats.Percentile(in[k], 90)
+		}
+		if len(in[k]) >= minForP99 {
+			p99[k] = stats.Percentile(in[k], 99)
 		}
 	}
 	ch := &chart.Chart{Name: tag, Title: name, X: c.axis(), Y: chart.Axis{Title: unit, FromZero: true}}
@@ -141,6 +144,7 @@ func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.
 		dots,
 		chart.Trace{Name: "p50", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p50, Style: chart.Style{Color: hueP50, Width: 2}},
 		chart.Trace{Name: "p90", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p90, Style: chart.Style{Color: hueP90, Width: 2, Dash: "dash"}},
+		chart.Trace{Name: "p99", Kind: chart.Scatter, Mode: chart.Lines, X: c.middles(), Y: p99, Style: chart.Style{Color: hueP99, Width: 2, Dash: "dot"}},
 	)
 	return ch
 }

@@ -233,7 +233,7 @@ const clockTools node = `<div class="tools no-print" role="group" aria-label="Cl
 
 // waterfall is the chart of single requests, which the script fills.
 const waterfall node = `<div class="panel"><div class="tools no-print" role="group" aria-label="Requests"><label>Show <select id="filter"><option value="all">all requests</option><option value="failed">failed ones</option><option value="slow">the slowest 1 % (latency)</option></select></label> <span id="shown" role="status"></span></div>
-<p class="legend"><span class="wait"></span> waited in the client <span class="prefill"></span> before the first token <span id="key-reason" hidden><span class="reason"></span> reasoning</span> <span class="decode"></span> after it <span class="fail"></span> failed</p>
+<p class="legend"><span class="wait"></span> waited in the client <span class="prefill"></span> before the first token <span id="key-reason" hidden><span class="reason"></span> reasoning</span> <span class="decode"></span> streaming <span class="fail"></span> failed</p>
 <canvas id="waterfall" tabindex="0" role="application" aria-label="Requests over time; arrow keys choose one, its figures stand below"></canvas><div id="detail" class="detail" aria-live="polite">No request is chosen.</div></div>`
 
 // words explains what the figures mean.

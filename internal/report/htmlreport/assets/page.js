@@ -311,6 +311,37 @@
     return d;
   }
 
+  /* a chart as a picture with its title and legend, for other programs: into the clipboard, or as a file where that is not allowed */
+  async function picture(u, c) {
+    const from = u.ctx.canvas, k = dots(), out = make("canvas"), g = out.getContext("2d"), top = 56 * k;
+    out.width = from.width;
+    out.height = from.height + top;
+    g.fillStyle = token("panel");
+    g.fillRect(0, 0, out.width, out.height);
+    g.fillStyle = token("ink");
+    g.font = "600 " + 15 * k + "px system-ui, sans-serif";
+    g.fillText(c.Title, 12 * k, 22 * k, out.width - 24 * k);
+    g.font = 12 * k + "px system-ui, sans-serif";
+    let x = 12 * k;
+    for (const t of [...c.Traces.filter((t) => t.Name && !t.Unlisted), ...(c.Legend || [])].slice(0, 20)) {
+      g.fillStyle = colour(t.Color);
+      g.fillRect(x, 36 * k, 14 * k, 8 * k);
+      g.fillStyle = token("mute");
+      g.fillText(t.Name, x + 18 * k, 44 * k);
+      x += 34 * k + g.measureText(t.Name).width;
+    }
+    g.drawImage(from, 0, top);
+    const blob = await new Promise((done) => out.toBlob(done, "image/png"));
+    try {
+      await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
+      return "Copied";
+    } catch { /* no permission, or an old browser */ }
+    const a = make("a", { href: URL.createObjectURL(blob), download: c.Title.replace(/[^A-Za-z0-9]+/g, "_") + ".png" });
+    a.click();
+    setTimeout(() => URL.revokeObjectURL(a.href), 1000);
+    return "Saved";
+  }
+
   function drawChart(host, c) {
     const clocked = c.X.Clock;
     let xr, yr, y2r;
@@ -332,6 +363,12 @@
     host.append(box, tip);
     if (c.Notes) for (const n of c.Notes) host.append(make("p", { class: "note" }, n));
     host.append(list);
+    const copyPicture = make("button", { type: "button", class: "picture no-print", "aria-label": "Copy " + c.Title + " as PNG" }, "PNG");
+    copyPicture.onclick = async () => {
+      copyPicture.textContent = await picture(u, c);
+      setTimeout(() => (copyPicture.textContent = "PNG"), 2000);
+    };
+    host.append(copyPicture);
     host.tabIndex = 0;
     const say = c.Title + ": " + c.Y.Title + " over " + c.X.Title + ". " + c.Traces.filter((t) => t.Name && !t.Unlisted).map((t) => t.Name).join(", ");
     box.setAttribute("role", "img");

@@ -17,7 +17,7 @@
     else {
       if (!simulated || r.first > r.served) list.push(["prefill", simulated ? "its prompt is read" : "before the first token", simulated ? r.served : r.start, r.first]);
       if (r.said >= 0) list.push(["reason", "reasoning", r.first, r.said]);
-      list.push(["decode", r.said >= 0 ? "the answer" : "after it", r.said >= 0 ? r.said : r.first, r.end]);
+      list.push(["decode", r.said >= 0 ? "the answer" : "streaming", r.said >= 0 ? r.said : r.first, r.end]);
     }
     return list;
   }
