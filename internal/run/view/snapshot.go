@@ -145,14 +145,14 @@ func (v *snapshotter) usage(cpu *float64) {
 	*cpu = c.share
 }
 
-// judge fills in the health of the client once a second, for views that show all.
+// judge fills in the health of the client once a second, for views that show it.
 func (v *snapshotter) judge(shown liveview.View, s *liveview.State, h *watch.Health, now *load.Snapshot) {
 	if now.Info.Index != v.phase {
 		v.phase, v.capped, v.judged = now.Info.Index, false, time.Time{}
 	}
 	v.capped = v.capped || now.Phase.Concurrency > 0 && now.InFlight() >= int64(now.Phase.Concurrency)
 	lag := s.Health.LagP99
-	if at := time.Now(); h != nil && shown.All && at.Sub(v.judged) >= time.Second && s.Stage != liveview.Processing {
+	if at := time.Now(); h != nil && (shown.All || shown.Panel == liveview.Workers) && at.Sub(v.judged) >= time.Second && s.Stage != liveview.Processing {
 		v.judged = at
 		v.healthy = h.SoFar(s, now, v.capped, v.cfg.As)
 	}

@@ -179,6 +179,30 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
+// TestClientHealth: the panel of the workers begins with the health of the client; before it is judged there are no figures of it. The head shows the
+// goodput if limits were given.
+func TestClientHealth(t *testing.T) {
+	s := sample(Profiling, "m")
+	shows := func(panel Panel, want ...string) {
+		t.Helper()
+		text := Frame(s, View{Width: 80, Height: 24, Panel: panel}).String(termdraw.NewPaint(false, false, false))
+		for _, one := range want {
+			if bare, absent := strings.CutPrefix(one, "!"); strings.Contains(text, bare) == absent {
+				t.Errorf("%q in\n%s", one, text)
+			}
+		}
+	}
+	s.Health = Health{LagP99: 3}
+	shows(Workers, "send lag p99 3.00 ms   not judged yet", "!unread p99")
+	s.Health = Health{LagP99: 12, ReadDelay: 0.25, CPUWait: math.NaN(), Stalls: 2, Longest: 80 * time.Millisecond, Verdict: "client limited"}
+	shows(Workers, "send lag p99 12.0 ms   unread p99 0.25 ms   CPU wait –", "2 pauses of the process, the longest 80 ms", "verdict so far client limited")
+	n := math.NaN()
+	s.Figures.Goodput = Figure{Recent: 7.5, Run: 8.25, P90: n, P99: n, Avg: n, Max: n, Min: n, Std: n, Trend: []float64{7, 8}}
+	shows(Overview, "Goodput /s", "7.50     8.25")
+	s.Figures.Goodput = Figure{Recent: n, Run: n}
+	shows(Overview, "!Goodput")
+}
+
 // TestErrorsKeepTheirOrder: of more kinds than fit the most frequent are shown, in the order of first sight.
 func TestErrorsKeepTheirOrder(t *testing.T) {
 	kept := mostFrequent([]ErrorKind{{Type: "a", Count: 5}, {Type: "b", Count: 1}, {Type: "c", Count: 9}, {Type: "d", Count: 7}}, 3)

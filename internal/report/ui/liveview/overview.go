@@ -3,6 +3,7 @@ package liveview
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,7 @@ func TrendCells(width int) int {
 	return max(0, min(60, width-label-figure*n-4))
 }
 
-// head draws the six figures in fixed columns.
+// head draws the six figures in fixed columns, and the goodput if there are limits of service.
 func head(s *State, v View) termdraw.Rows {
 	var first termdraw.Row
 	first.To(label).Right(termdraw.Faint, "last 10 s", figure).Right(termdraw.Faint, "run", figure)
@@ -53,14 +54,19 @@ func head(s *State, v View) termdraw.Rows {
 	rows := termdraw.Rows{first}
 	f := &s.Figures
 	cells := TrendCells(v.Width)
-	for _, one := range []struct {
+	type line struct {
 		name, unit string
 		*Figure
 		kind int
-	}{
+	}
+	lines := []line{
 		{"Requests", " /s", &f.Requests, 0}, {"Tokens out", " /s", &f.Tokens, 0}, {"TTFT", " p50 ms", &f.TTFT, 1}, {"ITL", " p50 ms", &f.ITL, 1},
 		{"Latency", " p50 ms", &f.Latency, 1}, {"Errors", " %", &f.Errors, 2},
-	} {
+	}
+	if f.Goodput.Trend != nil || !math.IsNaN(f.Goodput.Run) { // limits of service were given
+		lines = slices.Insert(lines, 2, line{"Goodput", " /s", &f.Goodput, 0})
+	}
+	for _, one := range lines {
 		var r termdraw.Row
 		r.To(1).Put(termdraw.Plain, one.name).Put(termdraw.Faint, one.unit).To(label)
 		ink := termdraw.Bold

@@ -262,7 +262,7 @@ func workers(s *State, v View) termdraw.Rows {
 	if v.Width >= bytesWidth {
 		first.Right(termdraw.Faint, "read", 11).Right(termdraw.Faint, "written", 11)
 	}
-	rows := append(labelled("Workers", termdraw.Rows{sum}), first)
+	rows := append(clientHealth(&s.Health), append(labelled("Workers", termdraw.Rows{sum}), first)...)
 	for _, w := range s.Workers {
 		ink := termdraw.Good
 		switch w.State {
@@ -289,6 +289,49 @@ func workers(s *State, v View) termdraw.Rows {
 		rows = append(rows, termdraw.Text(termdraw.Faint, " "+"none yet"))
 	}
 	return rows
+}
+
+// Limits above which a figure of the client's health gets attention, in the unit of the figure.
+const (
+	lagLimit  = 10 // ms
+	readLimit = 1  // ms
+	waitLimit = 20 // percent
+)
+
+// clientHealth draws how well the client keeps up, and the provisional verdict.
+func clientHealth(h *Health) termdraw.Rows {
+	var r termdraw.Row
+	add := func(name string, v float64, unit string, limit float64) {
+		if r.Cells() > 0 {
+			r.Put(termdraw.Plain, "   ")
+		}
+		ink := termdraw.Plain
+		if v > limit {
+			ink = termdraw.Warn
+		}
+		text := terminal.Figure(v)
+		if !math.IsNaN(v) {
+			text += unit
+		}
+		r.Put(termdraw.Faint, name+" ").Put(shade(v, ink), text)
+	}
+	add("send lag p99", h.LagP99, " ms", lagLimit)
+	if h.Verdict == "" {
+		r.Put(termdraw.Faint, "   not judged yet")
+		return append(labelled("Client", termdraw.Rows{r}), termdraw.Row{})
+	}
+	add("unread p99", h.ReadDelay, " ms", readLimit)
+	add("CPU wait", h.CPUWait, " %", waitLimit)
+	rows := termdraw.Rows{r}
+	if h.Stalls > 0 {
+		rows = append(rows, termdraw.Text(termdraw.Warn, fmt.Sprintf("%s of the process, the longest %.0f ms", terminal.Plural(h.Stalls, "pause"), h.Longest.Seconds()*1e3)))
+	}
+	ink := termdraw.Good
+	if h.Verdict != "valid" {
+		ink = termdraw.Warn
+	}
+	rows = append(rows, *new(termdraw.Row).Put(termdraw.Faint, "verdict so far ").Put(ink, h.Verdict))
+	return append(labelled("Client", rows), termdraw.Row{})
 }
 
 // Bytes formats an amount of data in steps of 1024; a negative n is unknown.
