@@ -193,7 +193,8 @@
         for (let i = 0; i < t.Text.length; i++) if (there(i)) {
           if (t.Cell) g.fillStyle = token(t.Shade[i] > 0.5 ? "panel" : "ink");
           const y = Y(t.Y[i]), above = y - 9 * k > u.bbox.top + 12 * k; // below the point where the panel ends
-          g.fillText(t.Text[i], X(t.X[i]), t.Cell ? y + 4 * k : above ? y - 9 * k : y + 18 * k);
+          const half = g.measureText(t.Text[i]).width / 2 + 2 * k, x = t.Cell ? X(t.X[i]) : Math.max(u.bbox.left + half, Math.min(X(t.X[i]), u.bbox.left + u.bbox.width - half)); // the text stays in the panel
+          g.fillText(t.Text[i], x, t.Cell ? y + 4 * k : above ? y - 9 * k : y + 18 * k);
         }
       }
     }
