@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
 )
@@ -27,6 +28,15 @@ var serverLanes = []timelineLane{
 	{"server_kv_cache_usage", "KV cache in use", "share", []string{"cache_usage_perc"}},
 }
 
+// withCount puts the number of GPUs into the unit of a lane; 0 = unknown.
+func withCount(unit string, n int) string {
+	if n == 0 {
+		return unit
+	}
+	gpus := terminal.Plural(n, "GPU")
+	return strings.NewReplacer("mean of the GPUs", "mean of "+gpus, "all GPUs", "sum of "+gpus).Replace(unit)
+}
+
 // telemetry returns lanes of the GPUs and the servers on the clock of the run, and what to do for those that are missing. The timeline has unified
 // names for all servers; runs of other tools have only samples.
 func (c *clock) telemetry(run *runfiles.Run) (list []*chart.Chart, missing []string) {
@@ -43,6 +53,7 @@ func (c *clock) telemetry(run *runfiles.Run) (list []*chart.Chart, missing []str
 			}
 		}
 		if ch != nil {
+			ch.Y.Title = withCount(ch.Y.Title, run.GPUCount())
 			drawn[l.name] = true
 			list = append(list, ch)
 		}

@@ -34,3 +34,22 @@ func TestLanesOfTimeline(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberOfGPUs: the lanes of GPUs say over how many GPUs they are: as many as the exporter had.
+func TestNumberOfGPUs(t *testing.T) {
+	run := runfiles.Open(filepath.Join(recorded, "single_gpu_c2", "c2"))
+	q, err := run.Requests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := newClock(q)
+	list, _ := c.telemetry(run)
+	if len(list) == 0 || list[0].Y.Title != "%, mean of 2 GPUs" {
+		t.Errorf("%+v", list)
+	}
+	for _, one := range [][2]string{{withCount("W, all GPUs", 8), "W, sum of 8 GPUs"}, {withCount("W, all GPUs", 0), "W, all GPUs"}, {withCount("GB, mean of the GPUs", 1), "GB, mean of 1 GPU"}} {
+		if one[0] != one[1] {
+			t.Errorf("%q, want %q", one[0], one[1])
+		}
+	}
+}
