@@ -49,7 +49,7 @@ var families = []family{
 			return e.Images && strings.Contains(row, onePixel)
 		}},
 	{"sound sent", "audio_duration rtfx", func(e *endpoint.Endpoint, _ bool, row string) bool { return e.Audio && strings.Contains(row, oneSound) }},
-	{"films made", "video_inference_time video_peak_memory", func(e *endpoint.Endpoint, _ bool, _ string) bool { return e.Name == "video_generation" }},
+	{"videos made", "video_inference_time video_peak_memory", func(e *endpoint.Endpoint, _ bool, _ string) bool { return e.Name == "video_generation" }},
 }
 
 // readable tells whether a row holds texts that are known to be a prompt in the bodies of a type.

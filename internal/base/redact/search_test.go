@@ -121,8 +121,8 @@ func FuzzSearch(f *testing.F) {
 	})
 }
 
-// ordinary is 4 KB of words as a model or a server writes them.
-func ordinary() string {
+// textWithoutSecrets is 4 KB of words as a model or a server writes them.
+func textWithoutSecrets() string {
 	return strings.Repeat(`The quick brown fox jumps over the lazy dog; 4,096 bytes of text cost 12.5 ms at /v1/chat. `, 46)[:4096]
 }
 
@@ -141,7 +141,7 @@ func fastest(calls int, f func()) time.Duration {
 
 // TestSearchCost: 4 KB without a secret cost a small multiple of one strings.Contains, whatever the forms of the secret.
 func TestSearchCost(t *testing.T) {
-	text := ordinary()
+	text := textWithoutSecrets()
 	contains := fastest(50, func() { strings.Contains(text, "~~~~~~~~") })
 	for _, secret := range []string{"sk-abcdef1234567890abcdef", "hf_12345", "the fox, the dog", "EMPTY"} {
 		s := NewSecrets(secret)
@@ -170,7 +170,7 @@ func TestSearchOfLongRuns(t *testing.T) {
 
 // BenchmarkSearch looks through 4 KB of ordinary words for one secret, and shows the cost as a multiple of strings.Contains.
 func BenchmarkSearch(b *testing.B) {
-	text := ordinary()
+	text := textWithoutSecrets()
 	for name, secret := range map[string]string{"24 bytes": "sk-abcdef1234567890abcdef", "8 bytes": "hf_12345"} {
 		s := NewSecrets(secret)
 		b.Run(name, func(b *testing.B) {

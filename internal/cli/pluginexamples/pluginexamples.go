@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/contrib/python"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/suggest"
 )
 
@@ -194,7 +195,7 @@ func (e Example) Files() ([]File, error) {
 		}
 		list = append(list, File{k.data, string(text)})
 	}
-	slices.SortFunc(list, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Sort(list, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	return list, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 )
 
@@ -149,7 +150,7 @@ func Stretches(starts []int64, slow []bool) []Stretch {
 		}
 	}
 	order := slices.Clone(all)
-	slices.SortStableFunc(order, func(a, b Stretch) int {
+	sorting.Stable(order, func(a, b Stretch) int {
 		return cmp.Or(cmp.Compare(b.Slow, a.Slow), cmp.Compare(a.Rest, b.Rest), cmp.Compare(a.From, b.From))
 	})
 	have, n := 0, 0
@@ -158,7 +159,7 @@ func Stretches(starts []int64, slow []bool) []Stretch {
 		n++
 	}
 	chosen := order[:n]
-	slices.SortFunc(chosen, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
+	sorting.Sort(chosen, func(a, b Stretch) int { return cmp.Compare(a.From, b.From) })
 	var out []Stretch
 	for _, s := range chosen {
 		if k := len(out) - 1; k >= 0 && out[k].To == s.From {

@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/jsontext"
 	"aiperf/internal/base/processors"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 )
 
@@ -150,7 +151,7 @@ func load(path string, skip float64) (*Run, error) {
 
 // store sorts the requests of a run and stores their values.
 func (r *Run) store(good []request, failed []int64) {
-	slices.SortStableFunc(good, func(a, b request) int { return cmp.Compare(a.start, b.start) })
+	sorting.Stable(good, func(a, b request) int { return cmp.Compare(a.start, b.start) })
 	if len(good) == 0 {
 		if r.Failed = len(failed); r.Failed > 0 {
 			r.Wall, r.Seconds = slices.Min(failed), float64(slices.Max(failed)-slices.Min(failed))/1e9

@@ -7,7 +7,7 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// TestMediaFigures holds the figures of images, sound and films against hand calculation: a request of 2 s with 4 images and 3 s of sound.
+// TestMediaFigures holds the figures of images, sound and videos against hand calculation: a request of 2 s with 4 images and 3 s of sound.
 func TestMediaFigures(t *testing.T) {
 	o := Options{ImageInput: true, AudioInput: true, VideoOutput: true}
 	set, err := NewSelection(o)

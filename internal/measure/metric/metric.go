@@ -63,7 +63,7 @@ const (
 	Input                          // needs an endpoint that tokenizes its input
 	Image                          // needs an endpoint with image input
 	Audio                          // needs an endpoint with audio input
-	VideoOutput                    // needs an endpoint that makes films
+	VideoOutput                    // needs an endpoint that makes videos
 	Goodput                        // needs service level objectives
 	UsageDiff                      // needs client-side token counts
 	HTTPTrace                      // needs socket instants

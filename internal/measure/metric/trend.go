@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/stats"
 )
 
@@ -17,7 +18,7 @@ func (r *Reducer) Trend() Trend {
 	for range r.rows {
 		all = append(all, span{start.Next(), end.Next()})
 	}
-	slices.SortFunc(all, func(a, b span) int { return cmp.Compare(a.start, b.start) })
+	sorting.Sort(all, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	n := len(all)
 	if n < 3 || all[n-1].start <= all[0].start {
 		return Trend{}

@@ -2,10 +2,10 @@ package pieces
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 )
 
@@ -132,7 +132,7 @@ func (s *Sealer) piece(g *growing) *piece {
 	for phase, r := range g.phases {
 		p.parts = append(p.parts, part{phase: phase, warmup: r.warmup, reduced: r.Append(nil)})
 	}
-	slices.SortFunc(p.parts, func(a, b part) int { return a.phase - b.phase })
+	sorting.Sort(p.parts, func(a, b part) int { return a.phase - b.phase })
 	return p
 }
 

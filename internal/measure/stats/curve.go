@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Point is one step of a curve: from instant T (ns) on, the curve has value V.
@@ -36,7 +38,7 @@ func (s *Steps) Span(from, to int64, r float64) {
 
 // Curve sums the steps. Rounding errors below 1e-9 of the largest value become 0. The steps must not be used afterwards.
 func (s Steps) Curve() Curve {
-	slices.SortFunc(s, func(a, b Point) int { return cmp.Compare(a.T, b.T) })
+	sorting.Sort(s, func(a, b Point) int { return cmp.Compare(a.T, b.T) })
 	var sum Sum
 	top := 0.0
 	n := 0
@@ -178,7 +180,7 @@ func Weigh(s []Segment) TimeWeighted {
 		squares.Add(float64(x.Dt) * (x.V - w.Avg) * (x.V - w.Avg))
 	}
 	w.Std = math.Sqrt(squares.Value() / float64(total))
-	slices.SortFunc(s, func(a, b Segment) int { return ascending(a.V, b.V) })
+	sorting.Sort(s, func(a, b Segment) int { return ascending(a.V, b.V) })
 	w.Min, w.Max = s[0].V, s[len(s)-1].V
 	levels := [...]struct {
 		share float64

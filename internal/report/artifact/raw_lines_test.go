@@ -139,7 +139,7 @@ func FuzzReadRaw(f *testing.F) {
 			}
 			return
 		}
-		if !ordinary(want) {
+		if !hasPlainResponses(want) {
 			return
 		}
 		if err != nil {
@@ -158,8 +158,8 @@ func FuzzReadRaw(f *testing.F) {
 	})
 }
 
-// ordinary tells whether a line has one list of responses at most and nothing but objects in it.
-func ordinary(v *fastjson.Value) bool {
+// hasPlainResponses tells whether a line has one list of responses at most and nothing but objects in it.
+func hasPlainResponses(v *fastjson.Value) bool {
 	o, err := v.Object()
 	if err != nil {
 		return true

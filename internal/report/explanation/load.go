@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/association"
 )
 
@@ -18,14 +19,14 @@ type curve struct {
 	zero int64
 }
 
-// change is an event of a curve.
-type change struct {
+// curvePoint is an event of a curve.
+type curvePoint struct {
 	at         int64
 	step, rate float64
 }
 
-func newCurve(list []change, zero int64) *curve {
-	slices.SortStableFunc(list, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+func newCurve(list []curvePoint, zero int64) *curve {
+	sorting.Stable(list, func(a, b curvePoint) int { return cmp.Compare(a.at, b.at) })
 	c := &curve{zero: zero}
 	var step, rate, turn float64
 	for _, e := range list {
@@ -64,7 +65,7 @@ func (c *collector) flights(chosen func(i int) bool) *flight {
 		}
 		return v[i]
 	}
-	var requests, prefill, ahead, tokens, worked []change
+	var requests, prefill, ahead, tokens, worked []curvePoint
 	zero := slices.Min(q.Start)
 	for i := range q.Len() {
 		if !chosen(i) {
@@ -77,16 +78,16 @@ func (c *collector) flights(chosen func(i int) bool) *flight {
 		}
 		first = max(first, start+1)
 		in, out := known(isl, i), known(osl, i)
-		requests = append(requests, change{at: start, step: 1}, change{at: end, step: -1})
-		prefill = append(prefill, change{at: start, step: 1}, change{at: first, step: -1})
-		ahead = append(ahead, change{at: start, step: known(fresh, i)}, change{at: first, step: -known(fresh, i)})
-		tokens = append(tokens, change{at: start, step: in}, change{at: end, step: -in})
+		requests = append(requests, curvePoint{at: start, step: 1}, curvePoint{at: end, step: -1})
+		prefill = append(prefill, curvePoint{at: start, step: 1}, curvePoint{at: first, step: -1})
+		ahead = append(ahead, curvePoint{at: start, step: known(fresh, i)}, curvePoint{at: first, step: -known(fresh, i)})
+		tokens = append(tokens, curvePoint{at: start, step: in}, curvePoint{at: end, step: -in})
 		if first < end && out > 0 {
 			each := out / float64(end-first)
-			tokens = append(tokens, change{at: first, rate: each}, change{at: end, step: -out, rate: -each})
+			tokens = append(tokens, curvePoint{at: first, rate: each}, curvePoint{at: end, step: -out, rate: -each})
 		}
 		each := known(fresh, i) / float64(first-start)
-		worked = append(worked, change{at: start, rate: each}, change{at: first, rate: -each})
+		worked = append(worked, curvePoint{at: start, rate: each}, curvePoint{at: first, rate: -each})
 	}
 	f := &flight{requests: newCurve(requests, zero), tokens: newCurve(tokens, zero), worked: newCurve(worked, zero)}
 	if has(q, "time_to_first_token") {

@@ -35,12 +35,12 @@ func (a *armedRequest) followUp(rec *record.Record) {
 			rec.End, rec.Error = a.clock(), &record.Error{Type: "ValueError", Message: err.Error()}
 			return
 		}
-		a.follow(ctx, rec, wire, f)
+		a.sendFollowUp(ctx, rec, wire, f)
 	}
 }
 
-// follow sends one follow-up. It follows redirects as often as is allowed.
-func (a *armedRequest) follow(ctx context.Context, rec *record.Record, wire *transport.Request, f *endpoint.FollowUp) {
+// sendFollowUp sends one follow-up. It follows redirects as often as is allowed.
+func (a *armedRequest) sendFollowUp(ctx context.Context, rec *record.Record, wire *transport.Request, f *endpoint.FollowUp) {
 	for left := f.Redirects; ; left-- {
 		x := a.carrier.Prepare(ctx, wire)
 		x.Send()

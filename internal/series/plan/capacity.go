@@ -53,7 +53,7 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 	}
 	s.Secrets.Add(run.Secrets()...)
 	began := time.Now()
-	t := &target{session: session{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}, users: o.Concurrency, fixed: o.Entries}
+	t := &target{invocation: invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}, users: o.Concurrency, fixed: o.Entries}
 	t.remainingTime = func() float64 { return o.Seconds - time.Since(began).Seconds() }
 	t.runner = t.benchmark
 	options := capacity.Options{
@@ -102,7 +102,7 @@ func (t *target) sayCaches() {
 
 // target is the server under test, with the loads that a search requests.
 type target struct {
-	session
+	invocation
 	objectives    []Objective
 	users         bool
 	fixed         bool           // the user gave the number of prompts

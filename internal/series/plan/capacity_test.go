@@ -207,7 +207,7 @@ func searchedBy(t *testing.T, client func(rate float64) metric.ClientStats) (a *
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	tg := &target{session: session{Streams: Streams{Out: &out, Err: io.Discard}, ctx: t.Context(), run: run}, objectives: []Objective{one}}
+	tg := &target{invocation: invocation{Streams: Streams{Out: &out, Err: io.Discard}, ctx: t.Context(), run: run}, objectives: []Objective{one}}
 	tg.runner = queue(set, tg, client)
 	a, err = capacity.Find(t.Context(), tg, capacity.Options{Objectives: []capacity.Objective{one.Objective}, Start: 8, Precision: .07, Seconds: 900, Cells: 30, Size: 20, MaxLooks: 4})
 	if err != nil {

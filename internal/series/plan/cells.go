@@ -76,7 +76,7 @@ var closing = []column{
 }
 
 // sweep prints all cells side by side, with the mean over the runs of each.
-func (i *session) sweep(cells []config.Cell, byCell [][]*trial) error {
+func (i *invocation) sweep(cells []config.Cell, byCell [][]*trial) error {
 	if i.run.NoSweepTable {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (i *session) sweep(cells []config.Cell, byCell [][]*trial) error {
 const headLines = 2
 
 // bestCells returns the cell with the most output, the cell from which more load adds clearly less output (-1 = none), and lines that name them.
-func (i *session) bestCells(cells []config.Cell, byCell [][]*trial) (best, knee int, said string) {
+func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, knee int, said string) {
 	tag, unit := "output_token_throughput", "tokens/s"
 	of := func(k int) float64 { return meanOf(byCell[k], tag, metric.Avg) }
 	if !slices.ContainsFunc(byCell, func(list []*trial) bool { return !math.IsNaN(meanOf(list, tag, metric.Avg)) }) {

@@ -54,7 +54,7 @@ func TestBrief(t *testing.T) {
 		t.Errorf("%d columns: %q", len([]rune(got)), got)
 	}
 	var told strings.Builder
-	i := session{Streams: Streams{Err: &told}}
+	i := invocation{Streams: Streams{Err: &told}}
 	i.announce(&trial{label: long}, []config.Cell{{Label: long}}, 2, 12)
 	if got := strings.TrimSuffix(told.String(), "\n"); len([]rune(got)) > lineWidth || !strings.HasPrefix(got, "aiperf: run 3 of 12: profile_runs/") {
 		t.Errorf("%d columns: %q", len([]rune(got)), got)
@@ -64,7 +64,7 @@ func TestBrief(t *testing.T) {
 // TestSweepTable fits 80 columns, and has no column for what no cell has.
 func TestSweepTable(t *testing.T) {
 	var out strings.Builder
-	i := session{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(1, "repeated")}
+	i := invocation{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(1, "repeated")}
 	i.run.Artifacts.Dir = t.TempDir()
 	var cells []config.Cell
 	var trials []trial
@@ -131,7 +131,7 @@ func TestUnfinishedSeries(t *testing.T) {
 		"no verdict":       {t.Context(), 1, []trial{{cell: 0, run: measured(t, 3, 0)}, {cell: 1, run: judged("a new word", 0)}, {cell: 2, run: judged("valid", 0)}}, []string{"no verdict", "a new word", "valid"}, ""},
 	} {
 		var out strings.Builder
-		i := session{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(c.runs, "repeated"), ctx: c.ctx}
+		i := invocation{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(c.runs, "repeated"), ctx: c.ctx}
 		i.run.Artifacts.Dir = "my runs"
 		cells := make([]config.Cell, 3)
 		byCell := make([][]*trial, 3)

@@ -12,7 +12,7 @@ import (
 
 // collate writes the requests of all runs of a cell together: for every metric its distribution over all of them, and each run's mean. It needs the
 // records of the runs; without them it writes no file.
-func (i *session) collate(dir string, r *metric.RepeatSummary, trials []*trial) error {
+func (i *invocation) collate(dir string, r *metric.RepeatSummary, trials []*trial) error {
 	if len(i.run.Artifacts.Records) == 0 {
 		return nil
 	}

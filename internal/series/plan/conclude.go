@@ -14,7 +14,7 @@ import (
 )
 
 // conclude writes and prints the statistics over all trials.
-func (i *session) conclude(cells []config.Cell, trials []trial) (int, error) {
+func (i *invocation) conclude(cells []config.Cell, trials []trial) (int, error) {
 	byCell := make([][]*trial, len(cells))
 	served := false // some trial left results, even if the user interrupted it and it does not count
 	for k := range trials {
@@ -40,7 +40,7 @@ func (i *session) conclude(cells []config.Cell, trials []trial) (int, error) {
 }
 
 // aggregate writes the confidence intervals of one cell's trials.
-func (i *session) aggregate(cell *config.Cell, trials []*trial) error {
+func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	r := metric.RepeatSummary{
 		Version: i.Version, Confidence: i.run.MultiRun.ConfidenceLevel, Runs: len(trials), Cooldown: float64(i.run.MultiRun.Cooldown),
 	}
@@ -103,7 +103,7 @@ func (t *trial) fault() string {
 	return "no request succeeded"
 }
 
-func (i *session) aggregateDir(cell *config.Cell) string {
+func (i *invocation) aggregateDir(cell *config.Cell) string {
 	base := i.run.Artifacts.Dir
 	switch {
 	case i.run.Sweep == nil:
@@ -126,7 +126,7 @@ var headline = []struct {
 }
 
 // printAggregate prints the intervals of the main statistics.
-func (i *session) printAggregate(cell *config.Cell, r *metric.RepeatSummary, dir string) error {
+func (i *invocation) printAggregate(cell *config.Cell, r *metric.RepeatSummary, dir string) error {
 	title := fmt.Sprintf("%d of %s, %g %% confidence", len(r.Labels), terminal.Plural(r.Runs, "run"), 100*r.Confidence)
 	if cell.Label != "" {
 		title = terminal.Shorten(cellName(cell.Label), max(minNameWidth, lineWidth-len(title)-2)) + ": " + title
@@ -149,7 +149,7 @@ func (i *session) printAggregate(cell *config.Cell, r *metric.RepeatSummary, dir
 }
 
 // sayConvergence reports whether the repetitions of a cell ended because the statistic converged.
-func (i *session) sayConvergence(trials []*trial) {
+func (i *invocation) sayConvergence(trials []*trial) {
 	c := newConvergence(i.run)
 	if c == nil {
 		return

@@ -29,7 +29,7 @@ func TestDesignHasTheKeysOfThePythonTool(t *testing.T) {
 			"kind":"real","choices":[4,5]}],"samples_mapped":[[5,4]]}`},
 	} {
 		dir := t.TempDir()
-		i := &session{run: &config.Run{Sweep: &c.sweep}}
+		i := &invocation{run: &config.Run{Sweep: &c.sweep}}
 		if err := i.design(dir, cells); err != nil {
 			t.Fatal(err)
 		}

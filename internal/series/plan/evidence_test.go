@@ -59,7 +59,7 @@ func TestUncertainCellsThatAreDecided(t *testing.T) {
 				}
 				r.Sweep.SLAFilters = append(r.Sweep.SLAFilters, config.SLAFilter{MetricTag: f[0], Stat: f[1], Op: f[2], Threshold: limit})
 			}
-			q, err := (&session{run: r}).newSearch()
+			q, err := (&invocation{run: r}).newSearch()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestUncertainTiers(t *testing.T) {
 	for _, limit := range []float64{45, 100} {
 		r.Sweep.SLATiers = append(r.Sweep.SLATiers, config.SLATier{Label: "t", Filters: []config.SLAFilter{{MetricTag: "time_to_first_token", Stat: "p99", Op: "lt", Threshold: limit}}})
 	}
-	q, err := (&session{run: r}).newSearch()
+	q, err := (&invocation{run: r}).newSearch()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestTierThatIsSurelyBroken(t *testing.T) {
 	for _, limit := range []float64{1000, 2000} {
 		r.Sweep.SLATiers = append(r.Sweep.SLATiers, config.SLATier{Label: "t", Filters: []config.SLAFilter{{MetricTag: "request_latency", Stat: "avg", Op: "lt", Threshold: limit}}})
 	}
-	q, err := (&session{run: r}).newSearch()
+	q, err := (&invocation{run: r}).newSearch()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +135,7 @@ func TestMeanAtItsLimit(t *testing.T) {
 	}
 	r := searchOf("monotonic_sla", "int", 1, 1000)
 	r.Sweep.SLAFilters = []config.SLAFilter{{MetricTag: "request_latency", Stat: "avg", Op: "le", Threshold: 0.2}}
-	q, err := (&session{run: r}).newSearch()
+	q, err := (&invocation{run: r}).newSearch()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func searchWith(t *testing.T, planner string) (tried []int, out string, status i
 	r.Models.Items, r.Profiling().Requests = []config.Model{{Name: "m"}}, &requests
 	r.Endpoint.URLs = []string{"mock://"}
 	var text bytes.Buffer
-	i := &session{Streams: Streams{Out: &text, Err: io.Discard}, ctx: t.Context(), run: r}
+	i := &invocation{Streams: Streams{Out: &text, Err: io.Discard}, ctx: t.Context(), run: r}
 	i.runner = func(_ context.Context, b *config.Benchmark, _ *config.Seed, _ metric.RunInfo, _ string) (*metric.Run, error) {
 		n := *b.Profiling().Concurrency
 		tried = append(tried, n)

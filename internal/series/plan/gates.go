@@ -74,7 +74,7 @@ func (g *Gates) print(results []gate.Result) {
 }
 
 // judge applies the gates of an invocation.
-func (i *session) judge(subjects []gate.Subject, status int) (int, error) {
+func (i *invocation) judge(subjects []gate.Subject, status int) (int, error) {
 	g := Gates{FailIf: i.run.FailIf, Options: gate.Options{AllowInvalid: i.run.AllowInvalid, Verdict: i.run.FailOnVerdict}, JUnit: i.run.JUnit, StepSummary: i.StepSummary, Err: i.Err, Spell: i.run.As}
 	return g.Judge(subjects, status)
 }
@@ -92,7 +92,7 @@ func appendFile(path string, text []byte) error {
 }
 
 // subjects returns the cells of a series as subjects of gates.
-func (i *session) subjects(cells []config.Cell, byCell [][]*trial) (list []gate.Subject) {
+func (i *invocation) subjects(cells []config.Cell, byCell [][]*trial) (list []gate.Subject) {
 	for k := range cells {
 		s := gate.Subject{Name: cells[k].Label}
 		for _, t := range byCell[k] {

@@ -118,9 +118,9 @@ func goOn(ctx context.Context, name, dir string) (status int, err error) {
 	r.Models.Items = []config.Model{{Name: "m"}}
 	r.Endpoint.URLs = []string{"http://localhost:1"}
 	killed[name](r)
-	i := session{Streams: Streams{Out: io.Discard, Err: io.Discard, Version: "test", Secrets: redact.NewSecrets()}, ctx: ctx, run: r}
+	i := invocation{Streams: Streams{Out: io.Discard, Err: io.Discard, Version: "test", Secrets: redact.NewSecrets()}, ctx: ctx, run: r}
 	i.runner = seeded
-	return i.do()
+	return i.execute()
 }
 
 // seeded is a run whose figures follow from its seed, its load and which trial it is alone; it writes its files one after the other with pauses

@@ -15,7 +15,7 @@ import (
 var openPaths = map[string]bool{"/healthz": true, "/readyz": true, "/metrics": true}
 
 // openLivePage starts the live page if the settings ask for one, and prints its address. It shows one run after the other until hide.
-func (i *session) openLivePage(ctx context.Context) (hide func(), err error) {
+func (i *invocation) openLivePage(ctx context.Context) (hide func(), err error) {
 	address := i.run.Runtime.Web
 	if address == "" {
 		return func() {}, nil
@@ -37,21 +37,21 @@ func (i *session) openLivePage(ctx context.Context) (hide func(), err error) {
 
 // showSeries makes the live page that of a series. planned is its number of runs, 0 = unknown; with atMost it may end earlier. cell returns the cell of
 // a run by its directory; nil = by what the runs vary.
-func (i *session) showSeries(planned int, atMost bool, cell func(dir string) string) {
+func (i *invocation) showSeries(planned int, atMost bool, cell func(dir string) string) {
 	if i.web != nil {
 		i.web.ShowSeries(htmlreport.LiveSeries{Dir: i.run.Artifacts.Dir, Planned: planned, AtMost: atMost, Cell: cell})
 	}
 }
 
 // showReused adds a run from before to the live page.
-func (i *session) showReused(dir string) {
+func (i *invocation) showReused(dir string) {
 	if i.web != nil {
 		i.web.AddRun(dir)
 	}
 }
 
 // sayLivePage prints the address of the live page. chosen says that the user chose the token, which is not printed.
-func (i *session) sayLivePage(chosen bool) {
+func (i *invocation) sayLivePage(chosen bool) {
 	note := ""
 	if chosen {
 		note = " (with the token that you gave: ?token=TOKEN)"

@@ -66,12 +66,12 @@ func Profile(ctx context.Context, run *config.Run, s Streams) int {
 		s.Secrets = redact.NewSecrets()
 	}
 	s.Secrets.Add(run.Secrets()...)
-	i := session{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
+	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
 	i.runner = i.benchmark
 	hide, err := i.openLivePage(ctx)
 	status := 1
 	if err == nil {
-		status, err = i.do()
+		status, err = i.execute()
 	}
 	hide()
 	if err != nil {
@@ -81,8 +81,8 @@ func Profile(ctx context.Context, run *config.Run, s Streams) int {
 	return status
 }
 
-// session is the execution of one command line.
-type session struct {
+// invocation is the execution of one command line.
+type invocation struct {
 	Streams
 	ctx     context.Context
 	run     *config.Run
@@ -96,7 +96,7 @@ type session struct {
 	watch   watch.Watcher     // follows the requests and may end a run; nil = not needed
 }
 
-func (i *session) do() (status int, err error) {
+func (i *invocation) execute() (status int, err error) {
 	switch s := i.run.Sweep; {
 	case s != nil && s.Type == config.SweepSearch:
 		return i.searching()
@@ -119,7 +119,7 @@ func (i *session) do() (status int, err error) {
 }
 
 // single executes one run.
-func (i *session) single() (int, error) {
+func (i *invocation) single() (int, error) {
 	done, err := i.runner(i.ctx, &i.run.Benchmark, i.run.RandomSeed, metric.RunInfo{RandomSeed: digits(i.run.RandomSeed)}, "")
 	if done == nil {
 		return 1, err
@@ -134,7 +134,7 @@ func (i *session) single() (int, error) {
 }
 
 // benchmark executes one benchmark.
-func (i *session) benchmark(ctx context.Context, b *config.Benchmark, seed *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
+func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
 	info.CLICommand = i.command
 	shown := *b
 	if dir, err := filepath.Abs(shown.Artifacts.Dir); err == nil {
@@ -163,14 +163,14 @@ func (i *session) benchmark(ctx context.Context, b *config.Benchmark, seed *conf
 }
 
 // first reports whether this is the first run of an invocation on a terminal.
-func (i *session) first() bool {
+func (i *invocation) first() bool {
 	was := i.begun
 	i.begun = true
 	return i.Terminal && !was
 }
 
 // show prints the report of a run and writes it to a file.
-func (i *session) show(run *metric.Run, b *config.Benchmark) error {
+func (i *invocation) show(run *metric.Run, b *config.Benchmark) error {
 	layout := artifact.NewLayout(b.Artifacts.Dir, b.Artifacts.Prefix)
 	err := i.writeReport(run, layout)
 	o := i.style()
@@ -191,12 +191,12 @@ func (i *session) show(run *metric.Run, b *config.Benchmark) error {
 }
 
 // writeReport writes the report of a run to a file.
-func (i *session) writeReport(run *metric.Run, layout artifact.Layout) error {
+func (i *invocation) writeReport(run *metric.Run, layout artifact.Layout) error {
 	return artifact.WriteFile(layout.Console(), []byte(i.Secrets.Values(string(console.Text(run, i.run.Environment.UI.ConsoleExportWidth, i.run.As)))))
 }
 
 // style returns the style of reports.
-func (i *session) style() console.Options {
+func (i *invocation) style() console.Options {
 	o := console.Options{Spell: i.run.As, Width: i.Width, Colour: i.Colour, Terminal: i.Terminal, ASCII: i.ASCII, AllTables: i.run.Tables == config.TablesAll}
 	if i.Resized != nil {
 		o.Width = i.Resized()

@@ -17,7 +17,7 @@ import (
 )
 
 // postProcess computes and writes the results that a sweep asks for.
-func (i *session) postProcess(dir string, p *config.PostProcess, s *metric.SweepSummary) error {
+func (i *invocation) postProcess(dir string, p *config.PostProcess, s *metric.SweepSummary) error {
 	var params processing
 	if !p.Params.IsZero() {
 		if err := p.Params.Decode(&params); err != nil {

@@ -9,7 +9,7 @@ import (
 
 // previous moves the results of the previous run next to the directory of this one, once. The default directory is named by model and load, so a
 // repeated command uses it again.
-func (i *session) previous() (err error) {
+func (i *invocation) previous() (err error) {
 	if !i.run.Artifacts.KeepPrevious || i.run.Resume {
 		return nil
 	}

@@ -38,7 +38,7 @@ func TestPooledObjective(t *testing.T) {
 	run := config.Default()
 	run.Sweep = &config.Sweep{Type: config.SweepSearch, ObjectivePooling: "pooled", Objectives: []config.Objective{{Metric: "request_latency", Stat: "p90"}}}
 	var told strings.Builder
-	q := &search{session: &session{Streams: Streams{Err: &told}, run: run}, objective: metric.P90}
+	q := &search{invocation: &invocation{Streams: Streams{Err: &told}, run: run}, objective: metric.P90}
 	set, err := metric.NewSelection(metric.Options{ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
 		t.Fatal(err)

@@ -291,7 +291,7 @@ func wireTarget(t *testing.T, url, slo string) *target {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tg := &target{session: session{Streams: Streams{Out: io.Discard, Err: io.Discard, Version: "v", Secrets: redact.NewSecrets()}, ctx: t.Context(), run: r}, objectives: []Objective{one}}
+	tg := &target{invocation: invocation{Streams: Streams{Out: io.Discard, Err: io.Discard, Version: "v", Secrets: redact.NewSecrets()}, ctx: t.Context(), run: r}, objectives: []Objective{one}}
 	tg.runner = tg.benchmark
 	return tg
 }

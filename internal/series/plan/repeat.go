@@ -37,7 +37,7 @@ func (t *trial) ok() bool {
 }
 
 // several executes all trials of all cells, then computes the statistics over them. A failed trial is recorded, and the others continue.
-func (i *session) several(cells []config.Cell) (int, error) {
+func (i *invocation) several(cells []config.Cell) (int, error) {
 	release, err := i.claim()
 	if err != nil {
 		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
@@ -53,7 +53,7 @@ func (i *session) several(cells []config.Cell) (int, error) {
 }
 
 // claim locks the directory of the series for this process. Files of an earlier series stay until a run of this one begins.
-func (i *session) claim() (release func(), err error) {
+func (i *invocation) claim() (release func(), err error) {
 	base := i.run.Artifacts.Dir
 	if release, err = artifact.Claim(base); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (i *session) claim() (release func(), err error) {
 }
 
 // clearSeries removes the files of an earlier series from a directory.
-func (i *session) clearSeries(base string) error {
+func (i *invocation) clearSeries(base string) error {
 	n, err := artifact.ClearSeries(base, i.run.Artifacts.Prefix, i.reads)
 	if err == nil && n > 0 {
 		fmt.Fprintf(i.Err, "aiperf: removed the files of earlier runs from %s (%d)\n", terminal.Line(base), n)
@@ -79,10 +79,10 @@ func (i *session) clearSeries(base string) error {
 }
 
 // reads reports whether the series reads a file.
-func (i *session) reads(path string) bool { return run.Reads(&i.run.Benchmark, path) }
+func (i *invocation) reads(path string) bool { return run.Reads(&i.run.Benchmark, path) }
 
 // begins is called when a run of a directory is certain to begin: it removes what was there.
-func (i *session) begins(dir string) error {
+func (i *invocation) begins(dir string) error {
 	if err := i.previous(); err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (i *session) begins(dir string) error {
 
 // carryOut executes the trials of a generator until there are no more or the user interrupts. If a place holds a run with other settings, it returns
 // an error.
-func (i *session) carryOut(g generator, cells []config.Cell) (results []trial, err error) {
+func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial, err error) {
 	sweepID := id()
 	for {
 		t, more := g.Next(results)
@@ -132,7 +132,7 @@ func (i *session) carryOut(g generator, cells []config.Cell) (results []trial, e
 }
 
 // showOne prints a run in one line, or its whole report if all tables are requested.
-func (i *session) showOne(t *trial) error {
+func (i *invocation) showOne(t *trial) error {
 	if i.run.Tables == config.TablesAll {
 		return i.show(t.run, &config.Benchmark{Artifacts: config.Artifacts{Dir: t.dir, Prefix: i.run.Artifacts.Prefix}})
 	}
@@ -141,7 +141,7 @@ func (i *session) showOne(t *trial) error {
 }
 
 // pause waits between two runs; false = the user interrupted.
-func (i *session) pause(d time.Duration) bool {
+func (i *invocation) pause(d time.Duration) bool {
 	if i.ctx.Err() != nil {
 		return false
 	}
@@ -155,7 +155,7 @@ func (i *session) pause(d time.Duration) bool {
 	}
 }
 
-func (i *session) announce(t *trial, cells []config.Cell, k, of int) {
+func (i *invocation) announce(t *trial, cells []config.Cell, k, of int) {
 	what := t.label
 	if l := cells[t.cell].Label; l != "" {
 		what += " (" + l + ")"
@@ -167,7 +167,7 @@ func (i *session) announce(t *trial, cells []config.Cell, k, of int) {
 }
 
 // prepared returns the benchmark of a trial and its seed.
-func (i *session) prepared(t *trial, cell *config.Cell) (config.Benchmark, *config.Seed) {
+func (i *invocation) prepared(t *trial, cell *config.Cell) (config.Benchmark, *config.Seed) {
 	b := cell.Run.Benchmark
 	b.Artifacts.Dir = t.dir
 	if t.n > 0 && i.run.MultiRun.DisableWarmupAfterFirst {
@@ -188,7 +188,7 @@ func (i *session) prepared(t *trial, cell *config.Cell) (config.Benchmark, *conf
 }
 
 // trial executes one trial, writes its report to a file, and then marks it as finished.
-func (i *session) trial(t *trial, cell *config.Cell, sweepID string) (*metric.Run, error) {
+func (i *invocation) trial(t *trial, cell *config.Cell, sweepID string) (*metric.Run, error) {
 	b, seed := i.prepared(t, cell)
 	info, err := t.info(cell, sweepID, seed)
 	if err != nil {

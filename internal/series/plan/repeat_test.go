@@ -80,7 +80,7 @@ func TestOnlyTheFirstTrialOfACellWarmsUp(t *testing.T) {
 func TestAPauseEndsWithTheInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		i := session{ctx: ctx}
+		i := invocation{ctx: ctx}
 		begin := time.Now()
 		if !i.pause(time.Minute) || time.Since(begin) != time.Minute {
 			t.Errorf("an undisturbed pause took %v", time.Since(begin))
@@ -107,7 +107,7 @@ func finished(cell, n int, valid int64, v metric.Verdict) trial {
 
 func TestConclusion(t *testing.T) {
 	var out strings.Builder
-	i := session{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(1, "repeated")}
+	i := invocation{Streams: Streams{Out: &out, Err: io.Discard}, run: sweep(1, "repeated")}
 	i.run.Artifacts.Dir = t.TempDir()
 	cells := []config.Cell{
 		{Dir: "concurrency_2", Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{2}}}},
@@ -154,7 +154,7 @@ func TestAGeneratorSeesResults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := session{Streams: Streams{Out: &out, Err: &told}, ctx: t.Context(), run: sweep(1, "")}
+	i := invocation{Streams: Streams{Out: &out, Err: &told}, ctx: t.Context(), run: sweep(1, "")}
 	i.runner = func(_ context.Context, b *config.Benchmark, _ *config.Seed, info metric.RunInfo, id string) (*metric.Run, error) {
 		infos = append(infos, info)
 		if len(id) != 32 || !strings.HasPrefix(b.Artifacts.Dir, base) {

@@ -103,7 +103,7 @@ func valueOf(r *metric.RepeatSummary, tag string, of metric.Stat) (v metric.Repe
 }
 
 // printRepeats prints the table; on a terminal with bold and faint text.
-func (i *session) printRepeats(trials []*trial, r *metric.RepeatSummary) error {
+func (i *invocation) printRepeats(trials []*trial, r *metric.RepeatSummary) error {
 	_, err := io.WriteString(i.Out, "\n"+repeatTable(trials, r).String(termdraw.NewPaint(i.Colour, i.Terminal, i.ASCII)))
 	return err
 }

@@ -27,7 +27,7 @@ func cellDigest(b *config.Benchmark, seed *config.Seed) (digest string, text []b
 
 // reuse reuses the finished run of an earlier series for a trial, if there is one. A run with another configuration is an error: its results do not
 // belong to this series, and it must not be overwritten.
-func (i *session) reuse(t *trial, cell *config.Cell) error {
+func (i *invocation) reuse(t *trial, cell *config.Cell) error {
 	if !i.run.Resume {
 		return nil
 	}

@@ -20,7 +20,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // search is the state of a search.
 type search struct {
-	*session
+	*invocation
 	conditions []metric.Condition
 	tiers      []tier
 	objective  metric.Stat
@@ -31,9 +31,9 @@ type search struct {
 }
 
 // newSearch returns an error for a search that is impossible.
-func (i *session) newSearch() (*search, error) {
+func (i *invocation) newSearch() (*search, error) {
 	s := i.run.Sweep
-	q := &search{session: i}
+	q := &search{invocation: i}
 	var err error
 	if q.conditions, err = conditions(s.SLAFilters); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (i *session) newSearch() (*search, error) {
 }
 
 // searching executes a search.
-func (i *session) searching() (int, error) {
+func (i *invocation) searching() (int, error) {
 	q, err := i.newSearch()
 	if err != nil {
 		return 1, err

@@ -141,7 +141,7 @@ func TestTiers(t *testing.T) {
 // TestNoEvidence: a cell that the client could not measure is not a failure: the planner asks for it again, and the third time ends the search with the reason.
 func TestNoEvidence(t *testing.T) {
 	r := searchOf("monotonic_sla", "int", 1, 1000)
-	q := &search{session: &session{run: r}}
+	q := &search{invocation: &invocation{run: r}}
 	plan := newPlanner(r)
 	ask := func(p probe) string {
 		x, done := plan.next(q.evidence())

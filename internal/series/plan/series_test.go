@@ -133,7 +133,7 @@ func processed(t *testing.T, s *metric.SweepSummary, handler string, params stri
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if err := (&session{}).postProcess(dir, p, s); err != nil {
+	if err := (&invocation{}).postProcess(dir, p, s); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "out.json"))
@@ -275,7 +275,7 @@ func searched(t *testing.T, change func(r *config.Run)) (status int, out, told s
 	r.Phases[0].Requests = ptr(3)
 	change(r)
 	var stdout, stderr strings.Builder
-	i := &session{Streams: Streams{Out: &stdout, Err: &stderr, Width: 90}, ctx: t.Context(), run: r}
+	i := &invocation{Streams: Streams{Out: &stdout, Err: &stderr, Width: 90}, ctx: t.Context(), run: r}
 	i.runner = func(_ context.Context, b *config.Benchmark, _ *config.Seed, _ metric.RunInfo, _ string) (*metric.Run, error) {
 		n := *b.Profiling().Concurrency
 		tried = append(tried, n)
@@ -434,7 +434,7 @@ func TestSettled(t *testing.T) {
 		{"", nil, ""},
 	} {
 		var out strings.Builder
-		i := session{Streams: Streams{Out: &out}, run: sweep(9, "")}
+		i := invocation{Streams: Streams{Out: &out}, run: sweep(9, "")}
 		if c.mode != "" {
 			i.run.MultiRun.Convergence = &config.Convergence{Metric: "request_latency", Mode: c.mode, Stat: "p50", Threshold: &limit}
 		}

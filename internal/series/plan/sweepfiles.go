@@ -59,7 +59,7 @@ func shortNames(cells []config.Cell) (short map[string]string, order []string) {
 }
 
 // sweepSummary returns the summary of the cells of the sweep.
-func (i *session) sweepSummary(cells []config.Cell, byCell [][]*trial) (*metric.SweepSummary, error) {
+func (i *invocation) sweepSummary(cells []config.Cell, byCell [][]*trial) (*metric.SweepSummary, error) {
 	short, names := shortNames(cells)
 	s := &metric.SweepSummary{
 		Confidence: i.run.MultiRun.ConfidenceLevel, Trials: max(1, i.run.MultiRun.NumRuns), Mode: i.run.Sweep.IterationOrder, Names: names, Combined: len(cells),
@@ -95,7 +95,7 @@ func conditions(filters []config.SLAFilter) (list []metric.Condition, err error)
 }
 
 // sweepDir returns the directory for the files of the whole sweep.
-func (i *session) sweepDir() string {
+func (i *invocation) sweepDir() string {
 	if i.run.MultiRun.NumRuns > 1 && i.run.Sweep.IterationOrder != "independent" {
 		return filepath.Join(i.run.Artifacts.Dir, "aggregate", "sweep_aggregate")
 	}
@@ -103,7 +103,7 @@ func (i *session) sweepDir() string {
 }
 
 // sweepFiles writes the summary of all cells.
-func (i *session) sweepFiles(cells []config.Cell, byCell [][]*trial) error {
+func (i *invocation) sweepFiles(cells []config.Cell, byCell [][]*trial) error {
 	s, err := i.sweepSummary(cells, byCell)
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (i *session) sweepFiles(cells []config.Cell, byCell [][]*trial) error {
 }
 
 // design writes the points of a sampled sweep: the keys of the Python tool, and each point with its directory.
-func (i *session) design(dir string, cells []config.Cell) error {
+func (i *invocation) design(dir string, cells []config.Cell) error {
 	s := i.run.Sweep
 	type dimension struct {
 		Path    string   `json:"path"`

@@ -39,7 +39,7 @@ func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*com
 		s.Secrets = redact.NewSecrets()
 	}
 	s.Secrets.Add(run.Secrets()...)
-	i := session{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
+	i := invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}
 	i.runner = i.benchmark
 	hide, err := i.openLivePage(ctx)
 	if err != nil {
@@ -50,7 +50,7 @@ func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*com
 }
 
 // turns executes the blocks.
-func (i *session) turns(o TurnOptions) (*comparison.Result, error) {
+func (i *invocation) turns(o TurnOptions) (*comparison.Result, error) {
 	base := i.run.RandomSeed
 	if base == nil {
 		seed := config.Seed("42") // the default of a series
@@ -94,7 +94,7 @@ func (i *session) turns(o TurnOptions) (*comparison.Result, error) {
 }
 
 // pair executes the two blocks of a pair, one after the other or both at once. A side that the user interrupted is nil.
-func (i *session) pair(o *TurnOptions, pair int, turns [2]int, base *config.Seed) (got [2]*comparison.Run, err error) {
+func (i *invocation) pair(o *TurnOptions, pair int, turns [2]int, base *config.Seed) (got [2]*comparison.Run, err error) {
 	if !o.Parallel {
 		for _, side := range turns {
 			if got[side], err = i.turn(i.ctx, o, pair, side, base); err != nil || got[side] == nil {
@@ -114,7 +114,7 @@ func (i *session) pair(o *TurnOptions, pair int, turns [2]int, base *config.Seed
 }
 
 // comparePairs compares the pairs and writes the result.
-func (i *session) comparePairs(a, b []comparison.Run, o *TurnOptions, seed uint64) (*comparison.Result, error) {
+func (i *invocation) comparePairs(a, b []comparison.Run, o *TurnOptions, seed uint64) (*comparison.Result, error) {
 	r, err := comparison.Pairs(a, b, o.Compare, seed)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func (i *session) comparePairs(a, b []comparison.Run, o *TurnOptions, seed uint6
 }
 
 // turn executes one block of a target; nil: the user interrupted it.
-func (i *session) turn(ctx context.Context, o *TurnOptions, pair, side int, base *config.Seed) (*comparison.Run, error) {
+func (i *invocation) turn(ctx context.Context, o *TurnOptions, pair, side int, base *config.Seed) (*comparison.Run, error) {
 	name, url := "a", o.A
 	if side == 1 {
 		name, url = "b", o.B

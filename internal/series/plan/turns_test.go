@@ -26,7 +26,7 @@ func TestTurns(t *testing.T) {
 	}
 	run.Datasets = []config.Dataset{{Type: config.DatasetSynthetic}}
 	seeds, order, phases := map[string]string{}, "", 0
-	i := session{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
+	i := invocation{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
 	i.runner = func(_ context.Context, b *config.Benchmark, seed *config.Seed, info metric.RunInfo, _ string) (*metric.Run, error) {
 		pair, side, _ := strings.Cut(strings.TrimPrefix(info.RunLabel, "pair_"), "_")
 		if was, ok := seeds[pair]; ok && was != string(*seed) {
@@ -62,7 +62,7 @@ func TestTurnsInParallel(t *testing.T) {
 	users := 2
 	run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency, Concurrency: &users}}
 	run.Datasets = []config.Dataset{{Type: config.DatasetSynthetic}}
-	i := session{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
+	i := invocation{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
 	meet := make(chan string)
 	i.runner = func(ctx context.Context, b *config.Benchmark, _ *config.Seed, info metric.RunInfo, _ string) (*metric.Run, error) {
 		pair, side, _ := strings.Cut(info.RunLabel, "_a")
@@ -103,7 +103,7 @@ func TestTurnsAgain(t *testing.T) {
 		run.Artifacts.Dir = t.TempDir()
 		run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}}
 		run.Datasets = []config.Dataset{{Type: config.DatasetSynthetic}}
-		i := session{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
+		i := invocation{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: t.Context(), run: run}
 		blocks := 0
 		i.runner = func(_ context.Context, b *config.Benchmark, _ *config.Seed, info metric.RunInfo, _ string) (*metric.Run, error) {
 			blocks++

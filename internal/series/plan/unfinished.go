@@ -24,7 +24,7 @@ var gravity = []metric.Verdict{
 
 // cellVerdict summarises the runs of a cell: why it has no result, or else the most serious verdict of its runs with the share of failed requests.
 // After an interruption it includes the number of runs.
-func (i *session) cellVerdict(trials []*trial) string {
+func (i *invocation) cellVerdict(trials []*trial) string {
 	if len(trials) == 0 {
 		return notRun
 	}
@@ -72,7 +72,7 @@ func graver(a, b metric.Verdict) metric.Verdict {
 }
 
 // missingRuns returns the number of planned runs of a cell that were not executed; 0 for a cell that has converged.
-func (i *session) missingRuns(trials []*trial) int {
+func (i *invocation) missingRuns(trials []*trial) int {
 	if i.run == nil || len(trials) > 0 && newConvergence(i.run).converged(trials) {
 		return 0
 	}
@@ -80,12 +80,12 @@ func (i *session) missingRuns(trials []*trial) int {
 }
 
 // complete reports whether every planned run of a cell finished.
-func (i *session) complete(trials []*trial) bool {
+func (i *invocation) complete(trials []*trial) bool {
 	return i.missingRuns(trials) == 0 && !slices.ContainsFunc(trials, func(t *trial) bool { return t.err == nil && t.run != nil && t.run.Cancelled })
 }
 
 // sayUnfinished reports that a series ended early: how much of it ran, and how to run the rest. It prints nothing for a complete series.
-func (i *session) sayUnfinished(cells []config.Cell, byCell [][]*trial) error {
+func (i *invocation) sayUnfinished(cells []config.Cell, byCell [][]*trial) error {
 	done, noun, of := 0, "cell", len(cells)
 	for k := range cells {
 		if i.complete(byCell[k]) {
@@ -120,7 +120,7 @@ func ShellWord(word string) string {
 }
 
 // resumeHint says how to run the rest of a series.
-func (i *session) resumeHint() string {
+func (i *invocation) resumeHint() string {
 	dir := ShellWord(terminal.Line(i.run.Artifacts.Dir))
 	return fmt.Sprintf("To run the rest, give the same command with %s %s instead of %s.", config.ResumeFlag, dir, config.FlagOf("artifacts.dir"))
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// tripper answers requests.
-type tripper func(req *http.Request) (*http.Response, error)
+// roundTripper answers requests.
+type roundTripper func(req *http.Request) (*http.Response, error)
 
-func (f tripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
 // TestRetryAfterTemporaryErrors: a delivery that fails for a short time is repeated, one that fails for good is not.
 func TestRetryAfterTemporaryErrors(t *testing.T) {
@@ -25,7 +25,7 @@ func TestRetryAfterTemporaryErrors(t *testing.T) {
 		"unknown name":     {&net.DNSError{Err: "no such host", Name: "collector", IsNotFound: true}, 1},
 	} {
 		n := 0
-		s := &sender{url: "http://collector/v1/traces", client: &http.Client{Transport: tripper(func(*http.Request) (*http.Response, error) {
+		s := &sender{url: "http://collector/v1/traces", client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 			if n++; n == 1 {
 				return nil, c.fault
 			}
@@ -42,7 +42,7 @@ func TestRetryAfterTemporaryErrors(t *testing.T) {
 func TestRetryAfterTheEnd(t *testing.T) {
 	for _, after := range []string{"3600", "9223372037", "9223372036854775807", "Fri, 31 Dec 9999 23:59:59 GMT"} {
 		n := 0
-		s := &sender{url: "http://collector/v1/traces", client: &http.Client{Transport: tripper(func(*http.Request) (*http.Response, error) {
+		s := &sender{url: "http://collector/v1/traces", client: &http.Client{Transport: roundTripper(func(*http.Request) (*http.Response, error) {
 			n++
 			return &http.Response{StatusCode: http.StatusServiceUnavailable, Status: "503 Service Unavailable", Header: http.Header{"Retry-After": {after}}, Body: http.NoBody}, nil
 		})}}

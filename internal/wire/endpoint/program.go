@@ -4,12 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"aiperf/internal/base/jsontext"
 	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/plugin/program"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/framing"
 	"aiperf/internal/workload/conversation"
@@ -169,7 +169,7 @@ func (c *programCodec) request(t *conversation.Turn, out *formatted) (Request, e
 		}
 		req.Headers = append(req.Headers, record.Header{Name: name, Value: out.Headers[name]})
 	}
-	slices.SortFunc(req.Headers, func(a, b record.Header) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Sort(req.Headers, func(a, b record.Header) int { return strings.Compare(a.Name, b.Name) })
 	if text := ""; out.ContentType != "" && out.ContentType != "application/json" && json.Unmarshal(out.Body, &text) == nil {
 		req.Body = record.Plain([]byte(text))
 		return req, nil

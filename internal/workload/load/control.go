@@ -7,8 +7,8 @@ import (
 	"aiperf/internal/base/clock"
 )
 
-// change is something that happens to the sending phase at an instant that was agreed with other machines.
-type change struct {
+// scheduledChange is something that happens to the sending phase at an instant that was agreed with other machines.
+type scheduledChange struct {
 	at    int64
 	phase int // index; -1 = any
 	do    func(p *phase, at int64)
@@ -20,7 +20,7 @@ func (g *Generator) Fence(at int64) { g.fence.Store(at) }
 
 // StopAt ends the run at an instant (package clock) as the end of its context does: nothing more is sent, requests in flight are cancelled.
 func (g *Generator) StopAt(at int64) {
-	g.schedule(change{at, -1, func(*phase, int64) {
+	g.schedule(scheduledChange{at, -1, func(*phase, int64) {
 		g.interrupted = true
 		g.abort(StopInterrupted, ErrInterrupted)
 	}})
@@ -32,17 +32,17 @@ func (g *Generator) StopAt(at int64) {
 
 // MoveAt is Move at an instant (package clock). The value is that of the whole run.
 func (g *Generator) MoveAt(index int, to float64, at int64) {
-	g.schedule(change{at, index, func(p *phase, at int64) { p.move(to, at) }})
+	g.schedule(scheduledChange{at, index, func(p *phase, at int64) { p.move(to, at) }})
 }
 
 // EndAt is End at an instant (package clock).
 func (g *Generator) EndAt(index int, at int64) {
-	g.schedule(change{at, index, func(p *phase, at int64) { p.stop(StopControl, at) }})
+	g.schedule(scheduledChange{at, index, func(p *phase, at int64) { p.stop(StopControl, at) }})
 }
 
-func (g *Generator) schedule(c change) {
+func (g *Generator) schedule(c scheduledChange) {
 	g.mu.Lock()
-	i, _ := slices.BinarySearchFunc(g.changes, c, func(a, b change) int { return int(min(1, max(-1, a.at-b.at))) })
+	i, _ := slices.BinarySearchFunc(g.changes, c, func(a, b scheduledChange) int { return int(min(1, max(-1, a.at-b.at))) })
 	for i < len(g.changes) && g.changes[i].at == c.at { // in the order of the calls
 		i++
 	}

@@ -4,7 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
+
+	"aiperf/internal/base/sorting"
 )
 
 // fixedStarts replays the timestamps of a trace. For later conversations it stores only their indices and times; it requests the rest of their shape
@@ -107,7 +108,7 @@ func byTime(ctx context.Context, source Source, share Share) (*places, error) {
 		}
 		order[i] = placedConversation{*shape.Turns[0].Timestamp, i}
 	}
-	slices.SortStableFunc(order, func(a, b placedConversation) int { return cmp.Compare(a.at, b.at) })
+	sorting.Stable(order, func(a, b placedConversation) int { return cmp.Compare(a.at, b.at) })
 	return &places{at: func(place int) (int, bool) {
 		if place >= len(order) {
 			return 0, false

@@ -81,7 +81,7 @@ type Generator struct {
 	// Fields of a machine among several.
 	fence       atomic.Int64 // instant from which on nothing is sent
 	fenced      bool
-	changes     []change // in the order of their instants
+	changes     []scheduledChange // in the order of their instants
 	timers      []*time.Timer
 	talking     context.Context // of calls of the coordinator that no phase waits for
 	aligned     Usage           // usage of the run at the last start that was agreed with other machines

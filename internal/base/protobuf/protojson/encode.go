@@ -3,9 +3,9 @@ package protojson
 import (
 	"cmp"
 	"encoding/binary"
-	"slices"
 
 	"aiperf/internal/base/protobuf"
+	"aiperf/internal/base/sorting"
 )
 
 // append appends a message in the wire format.
@@ -90,7 +90,7 @@ func (m mapping) keys() []any {
 	for k := range m {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, func(a, b any) int {
+	sorting.Sort(keys, func(a, b any) int {
 		switch a := a.(type) {
 		case string:
 			return cmp.Compare(a, b.(string))

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/protobuf"
+	"aiperf/internal/base/sorting"
 )
 
 // Files are the types of a set of described files.
@@ -136,7 +137,7 @@ func (f *Files) link() error {
 	for _, t := range f.messages {
 		t.onWire = slices.Clone(t.fields)
 		// The order of the reference library: fields of a oneof come last. It matters only because the same text gives the same bytes.
-		slices.SortFunc(t.onWire, func(a, b *field) int {
+		sorting.Sort(t.onWire, func(a, b *field) int {
 			return cmp.Or(cmp.Compare(a.wireGroup(), b.wireGroup()), cmp.Compare(a.id, b.id))
 		})
 		if t.entry && (t.byID[1] == nil || t.byID[2] == nil || t.byID[1].message != nil || t.byID[1].repeated || t.byID[2].repeated) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/framing"
 	"aiperf/internal/wire/grpcwire"
@@ -389,7 +390,7 @@ func (x *Exchange) headers() {
 // addHeaders stores headers, sorted by name.
 func (x *Exchange) addHeaders(list []record.Header) {
 	list = slices.Clone(list)
-	slices.SortStableFunc(list, func(a, b record.Header) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Stable(list, func(a, b record.Header) int { return strings.Compare(a.Name, b.Name) })
 	x.rec.ResponseHeaders = append(x.rec.ResponseHeaders, list...)
 }
 

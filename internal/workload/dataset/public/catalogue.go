@@ -24,7 +24,7 @@ var questions = []Set{
 // pictures are sets with images or videos.
 var pictures = []Set{
 	{Name: "mmstar", Repo: "Lin-Chen/MMStar", Split: "val", Modality: "text, image", columns: []string{"question", "image"}, open: promptOf("question", "image")},
-	{Name: "mmvu", Repo: "yale-nlp/MMVU", Split: "validation", Modality: "text, video", columns: []string{"question", "choices", "video"}, open: films},
+	{Name: "mmvu", Repo: "yale-nlp/MMVU", Split: "validation", Modality: "text, video", columns: []string{"question", "choices", "video"}, open: videoQuestions},
 	{Name: "vision_arena", Repo: "lmarena-ai/VisionArena-Chat", Split: "train", Modality: "text, image", Gated: true, Streamed: true,
 		columns: []string{"conversation", "images"}, open: chats("conversation", "images", (*builder).firstReadable)},
 	{Name: "llava_onevision", Repo: "lmms-lab/LLaVA-OneVision-Data", Config: "sharegpt4o", Split: "train", Modality: "text, image", Streamed: true,

@@ -166,8 +166,8 @@ func questionsOf(category string) func(*builder) (convert, error) {
 	}
 }
 
-// films builds questions about a video with multiple choice answers. The video is sent by its URL.
-func films(b *builder) (convert, error) {
+// videoQuestions builds questions about a video with multiple choice answers. The video is sent by its URL.
+func videoQuestions(b *builder) (convert, error) {
 	return func(r row) error {
 		var words []string
 		if q := strings.TrimSpace(optional(r.Row["question"])); q != "" {

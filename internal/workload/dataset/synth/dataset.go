@@ -77,7 +77,7 @@ func New(o Options) (*Dataset, error) {
 	if o.Media.Count() > 0 {
 		s.ahead = media.NewContentCache(func(i int) conversation.Part { return o.Media.Part(s.item(i)) })
 	}
-	if !o.material() {
+	if !o.hasSource() {
 		return s, nil
 	}
 	s.begin()
@@ -91,9 +91,9 @@ func New(o Options) (*Dataset, error) {
 // positions that an imitated benchmark draws ahead are drawn between the two, like in the Python tool.
 func (s *Dataset) begin() {
 	o := s.opts
-	var random *randomMaterial
+	var random *randomSource
 	if o.Random != nil {
-		random = newRandomMaterial(o.Random.Vocabulary, o.Root)
+		random = newRandomSource(o.Random.Vocabulary, o.Root)
 		s.texts = newRandom(o.Random.Tokenizer, random)
 	} else {
 		s.texts = NewSequence(o.Corpus, o.Root)
@@ -123,7 +123,7 @@ func (s *Dataset) addContexts() {
 	if s.opts.Root.Seeded() {
 		s.draw(s.opts.Entries)
 	} else if own := s.opts.Root.Variation("user contexts"); s.opts.Random != nil {
-		s.contexts = newRandom(s.opts.Random.Tokenizer, newRandomMaterial(s.opts.Random.Vocabulary, own))
+		s.contexts = newRandom(s.opts.Random.Tokenizer, newRandomSource(s.opts.Random.Vocabulary, own))
 	} else {
 		s.contexts = NewSequence(s.opts.Corpus, own)
 	}

@@ -97,11 +97,11 @@ func (o Options) check() error {
 	return nil
 }
 
-// material reports whether there is a source of text.
-func (o Options) material() bool { return o.Corpus != nil || o.Random != nil }
+// hasSource reports whether there is a source of text.
+func (o Options) hasSource() bool { return o.Corpus != nil || o.Random != nil }
 
 func (o Options) hasText() bool {
-	return o.material() && o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0 || o.Window != nil)
+	return o.hasSource() && o.Batch > 0 && (o.ISL.Mean > 0 || len(o.Pairs) > 0 || o.Window != nil)
 }
 
 // hasPool reports whether prefixes are used. Queries and passages take none.

@@ -38,9 +38,9 @@ func (g *generator) clone() generator {
 	return generator{numpy: g.numpy.Clone()}
 }
 
-// randomMaterial generates prompts of consecutive ids of the vocabulary, like the benchmarks of vLLM and SGLang. Prompt number i starts at a drawn
+// randomSource generates prompts of consecutive ids of the vocabulary, like the benchmarks of vLLM and SGLang. Prompt number i starts at a drawn
 // position plus i.
-type randomMaterial struct {
+type randomSource struct {
 	Vocabulary
 	draws      *generator // stream of prompts
 	aheadDraws *generator // generator of the lengths and positions that were drawn ahead; nil = none were
@@ -50,19 +50,19 @@ type randomMaterial struct {
 	retries    uint64
 }
 
-func newRandomMaterial(v Vocabulary, root *rng.Root) *randomMaterial {
-	return &randomMaterial{Vocabulary: v, draws: &generator{numpy: root.Stream((*Corpus)(nil).streams().corpus).Numpy()}, retries: root.Child("dataset.prompt.retry")}
+func newRandomSource(v Vocabulary, root *rng.Root) *randomSource {
+	return &randomSource{Vocabulary: v, draws: &generator{numpy: root.Stream((*Corpus)(nil).streams().corpus).Numpy()}, retries: root.Child("dataset.prompt.retry")}
 }
 
 // ahead draws the positions of n prompts from the generator that has drawn their lengths.
-func (m *randomMaterial) ahead(n int, g *generator) {
+func (m *randomSource) ahead(n int, g *generator) {
 	m.aheadDraws, m.places = g, make([]int, n)
 	for i := range m.places {
 		m.places[i] = g.Integers(0, m.Size)
 	}
 }
 
-func (m *randomMaterial) start() int {
+func (m *randomSource) start() int {
 	var at int
 	if m.next < len(m.places) {
 		at = m.places[m.next]
@@ -75,7 +75,7 @@ func (m *randomMaterial) start() int {
 	return at
 }
 
-func (m *randomMaterial) appendTokens(dst []int32, start, n int) []int32 {
+func (m *randomSource) appendTokens(dst []int32, start, n int) []int32 {
 	for ; n > 0; start = 0 {
 		part := m.Allowed[start:min(len(m.Allowed), start+n)]
 		dst = append(dst, part...)
@@ -84,12 +84,12 @@ func (m *randomMaterial) appendTokens(dst []int32, start, n int) []int32 {
 	return dst
 }
 
-func (m *randomMaterial) topUp(dst []int32, n int) []int32 { return m.scatter(dst, m.All, n) }
+func (m *randomSource) topUp(dst []int32, n int) []int32 { return m.scatter(dst, m.All, n) }
 
-func (m *randomMaterial) prefix(dst []int32, n int) []int32 { return m.scatter(dst, m.Allowed, n) }
+func (m *randomSource) prefix(dst []int32, n int) []int32 { return m.scatter(dst, m.Allowed, n) }
 
 // scatter appends n ids, each drawn independently from list.
-func (m *randomMaterial) scatter(dst, list []int32, n int) []int32 {
+func (m *randomSource) scatter(dst, list []int32, n int) []int32 {
 	var g integers = m.draws
 	if m.aheadDraws != nil {
 		g = m.aheadDraws
@@ -100,7 +100,7 @@ func (m *randomMaterial) scatter(dst, list []int32, n int) []int32 {
 	return dst
 }
 
-func (m *randomMaterial) mark() (reset func()) {
+func (m *randomSource) mark() (reset func()) {
 	next, number, draws := m.next, m.number, m.draws.clone()
 	var shared generator
 	if m.aheadDraws != nil {
@@ -114,6 +114,6 @@ func (m *randomMaterial) mark() (reset func()) {
 	}
 }
 
-func (m *randomMaterial) forPrompt(i int) material {
-	return &randomMaterial{Vocabulary: m.Vocabulary, draws: &generator{numpy: rng.NewNumpy(rng.ChildSeed(m.retries, strconv.Itoa(i)))}}
+func (m *randomSource) forPrompt(i int) promptSource {
+	return &randomSource{Vocabulary: m.Vocabulary, draws: &generator{numpy: rng.NewNumpy(rng.ChildSeed(m.retries, strconv.Itoa(i)))}}
 }

@@ -10,7 +10,7 @@ const (
 
 // repair generates the text of prompt number i with exactly its tokens. exact reports whether that worked.
 func (s *Sequence) repair(p prompt, i int) (text string, exact bool) {
-	return s.exact(s.ids(nil, p), s.length(p), i, func(own material) []int32 {
+	return s.exact(s.ids(nil, p), s.length(p), i, func(own promptSource) []int32 {
 		p.start = int32(own.start())
 		return s.ids(nil, p)
 	})
@@ -18,7 +18,7 @@ func (s *Sequence) repair(p prompt, i int) (text string, exact bool) {
 
 // exact generates a text of exactly want tokens from ids, and reports whether that worked. again returns other ids. Draws that the Python tool makes
 // too come from the shared stream, so that later prompts are the same. Further draws come from a separate stream for prompt i.
-func (s *Sequence) exact(ids []int32, want, i int, again func(own material) []int32) (text string, exact bool) {
+func (s *Sequence) exact(ids []int32, want, i int, again func(own promptSource) []int32) (text string, exact bool) {
 	text, exact = s.rounds(ids, want, s.from)
 	if exact {
 		return text, true
@@ -36,7 +36,7 @@ func (s *Sequence) exact(ids []int32, want, i int, again func(own material) []in
 }
 
 // rounds decodes and tokenizes repeatedly. It cuts texts that are too long and tops up texts that are too short.
-func (s *Sequence) rounds(ids []int32, want int, from material) (string, bool) {
+func (s *Sequence) rounds(ids []int32, want int, from promptSource) (string, bool) {
 	for range repairRounds {
 		text := s.tok.Decode(ids)
 		ids = s.tok.Append(ids[:0], text)

@@ -22,9 +22,9 @@ type Sequence struct {
 	tok      Tokenizer
 	prefixes [][]int32
 
-	generating sync.Mutex // locked while a block is generated
-	from       material   // its draws are guarded by making
-	blockSize  int        // number of prompts drawn at once, assuming that none needs a repair; guarded by making
+	generating sync.Mutex   // locked while a block is generated
+	from       promptSource // its draws are guarded by making
+	blockSize  int          // number of prompts drawn at once, assuming that none needs a repair; guarded by making
 
 	mu            sync.RWMutex
 	prompts       []prompt
@@ -49,13 +49,13 @@ const (
 
 // NewSequence returns an empty sequence over the corpus.
 func NewSequence(corpus *Corpus, root *rng.Root) *Sequence {
-	return newSequence(corpus, corpus.tok, &corpusMaterial{corpus, root.Stream(corpus.streams().corpus), root.Child("dataset.prompt.retry")})
+	return newSequence(corpus, corpus.tok, &corpusSource{corpus, root.Stream(corpus.streams().corpus), root.Child("dataset.prompt.retry")})
 }
 
 // newRandom returns an empty sequence of prompts of random ids.
-func newRandom(tok Tokenizer, from *randomMaterial) *Sequence { return newSequence(nil, tok, from) }
+func newRandom(tok Tokenizer, from *randomSource) *Sequence { return newSequence(nil, tok, from) }
 
-func newSequence(corpus *Corpus, tok Tokenizer, from material) *Sequence {
+func newSequence(corpus *Corpus, tok Tokenizer, from promptSource) *Sequence {
 	return &Sequence{corpus: corpus, tok: tok, from: from, blockSize: blockPrompts, fixed: map[int]string{}}
 }
 
@@ -67,7 +67,7 @@ func (s *Sequence) AddPool(count, tokens int) {
 	s.generating.Lock()
 	defer s.generating.Unlock()
 	for k := range count {
-		text, exact := s.exact(s.from.prefix(nil, tokens), tokens, -1-k, func(own material) []int32 { return own.prefix(nil, tokens) })
+		text, exact := s.exact(s.from.prefix(nil, tokens), tokens, -1-k, func(own promptSource) []int32 { return own.prefix(nil, tokens) })
 		s.prefixes = append(s.prefixes, s.tok.Append(nil, text))
 		if !exact {
 			s.inexact++

@@ -127,7 +127,7 @@ func output(name string, args ...string) (string, error) {
 func trials() (list []trial) {
 	list = append(list, pictures()...)
 	list = append(list, sounds()...)
-	return append(list, films()...)
+	return append(list, videoTrials()...)
 }
 
 func pictures() (list []trial) {
@@ -281,10 +281,10 @@ func probe(path string) (p probed, err error) {
 	return p, err
 }
 
-func films() (list []trial) {
+func videoTrials() (list []trial) {
 	add := func(name, codec string, v media.Video) {
 		v.Batch = 1
-		list = append(list, trial{name: name, o: media.Options{Video: &v}, check: film(codec, v)})
+		list = append(list, trial{name: name, o: media.Options{Video: &v}, check: checkVideo(codec, v)})
 	}
 	for _, scene := range []string{"moving_shapes", "grid_clock", "noise"} {
 		add("webm vp9 "+scene, "vp9", media.Video{Width: 64, Height: 48, Seconds: 2, FPS: 4, Format: "webm", Codec: "libvpx-vp9", Scene: scene})
@@ -308,8 +308,8 @@ func films() (list []trial) {
 	return list
 }
 
-// film checks a video with ffprobe: codec, size, frame rate, frames, length, audio track.
-func film(codec string, v media.Video) func(string) error {
+// checkVideo checks a video with ffprobe: codec, size, frame rate, frames, length, audio track.
+func checkVideo(codec string, v media.Video) func(string) error {
 	return func(path string) error {
 		p, err := probe(path)
 		if err != nil {
