@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch, Capacity: findCapacity, Turns: takeTurns}
+	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch, Capacity: findCapacity, Turns: takeTurns, Work: work}
 	status := cli.Main(context.Background(), p, os.Args[1:])
 	plugins.KillAll() // an interrupted command does not wait for what it abandoned
 	os.Exit(status)
@@ -34,8 +34,8 @@ func takeTurns(ctx context.Context, run *config.Run, o plan.TurnOptions, s cli.S
 
 func streams(s cli.Streams) plan.Streams {
 	return plan.Streams{
-		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"),
-		Out:         s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: cli.Words(os.Args),
+		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"), Machines: openMachines,
+		Out: s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: cli.Words(os.Args),
 		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets, Next: cli.NextSteps,
 	}
 }

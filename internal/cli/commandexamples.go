@@ -18,6 +18,8 @@ var commandExamples = map[string]string{
 	"doctor":        "doctor\ndoctor --sample 30 --strict\ndoctor --json",
 	"mock-server":   "mock-server --port 8000 --ttft 50ms",
 	"watch":         "watch artifacts/my-run",
+	"service":       "service system_controller run.yaml",
+	"worker":        "worker --join tls://10.0.0.5:4222/CERTIFICATE --token-file token",
 
 	"support-bundle":     "support-bundle artifacts/my-run\nsupport-bundle --list artifacts/my-run",
 	"speed-bench-report": "speed-bench-report artifacts",

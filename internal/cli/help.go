@@ -32,7 +32,7 @@ var topics = []helpTopic{
 	{"load", "timing of requests, warm-up, cancellation, stop conditions", []string{"Load Generator", "User-Centric Rate", "Warmup", "Request Cancellation"}},
 	{"output", "files, tables, goodput, live view, log", []string{"Output", "Goodput", "HTTP Trace", "UI", "Service"}},
 	{"telemetry", "GPU and server metrics, network latency", []string{"Server Metrics", "GPU Telemetry", "Network Latency"}},
-	{"runs", "repetitions, sweeps, searches", []string{"Multi-Run"}},
+	{"runs", "repetitions, sweeps, searches, several machines", []string{"Multi-Run", "Machines"}},
 	{"accuracy", "graded answers", []string{"Accuracy"}},
 	{"compat", "flags of older tools, and flags without effect", []string{"Workers", "ZMQ Communication", "GenAI-Perf compatibility", "Ours"}},
 }

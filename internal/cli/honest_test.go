@@ -63,7 +63,9 @@ var trials = map[string][2]string{
 	"--mlflow-tracking-uri": {"http://h:1", ""}, "--mlflow-experiment": {"x", tracked}, "--mlflow-run-name": {"x", tracked}, "--mlflow-tag": {"a:b", tracked}, "--mlflow-parent-run-id": {"x", tracked},
 	"--mlflow-artifact-glob": {"*.json", tracked}, "--wandb-project": {"p", ""}, "--wandb-entity": {"e", "--wandb-project p"}, "--wandb-run-name": {"x", "--wandb-project p"}, "--wandb-tag": {"x", "--wandb-project p"},
 	"--web": {}, "--metrics-listen": {"9999", ""}, "--plugins-locked": {"plugins.lock", ""},
-	"--ui": {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""}, "--verbose-report": {},
+	"--machines": {"local:2", ""}, "--machines-listen": {"10.0.0.1:4222", several}, "--machines-loss": {"stop", several}, "--machines-timeout": {"9", several}, "--machines-wait": {"9", several},
+	"--machine-shell": {"rsh", several},
+	"--ui":            {"simple", ""}, "--log-level": {"debug", ""}, "--verbose": {}, "--extra-verbose": {}, "--stats-interval": {"2", ""}, "--tables": {"all", ""}, "--verbose-report": {},
 	"--num-profile-runs": {"2", ""}, "--profile-run-cooldown-seconds": {"2", "--num-profile-runs 2"}, "--confidence-level": {"0.9", "--num-profile-runs 2"},
 	"--profile-run-disable-warmup-after-first": {"false", "--num-profile-runs 2"}, "--set-consistent-seed": {"false", "--num-profile-runs 2"}, "--vary-seed-per-trial": {"", "--num-profile-runs 2"},
 	"--probe": {}, "--require-stream-completion": {"", "--streaming"},
@@ -110,6 +112,7 @@ var trials = map[string][2]string{
 }
 
 const (
+	several     = "--machines a,b"
 	rankingType = "--endpoint-type nim_rankings"
 	settles     = "--num-profile-runs 3 --convergence-metric request_latency"
 	searches    = "--search-space concurrency:1,64:int --search-metric request_latency --search-direction minimize --search-max-iterations 9"

@@ -14,7 +14,6 @@ type refusedCommand struct {
 
 // refusedCommands are listed in help and refused by name.
 var refusedCommands = []refusedCommand{
-	{name: "service", summary: "process of a cluster run"},
 	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
 	{name: "proxy", summary: "message proxy of the Python tool, not needed in one process"},
 }

@@ -31,6 +31,8 @@ type Run struct {
 	Tables Tables `yaml:"tables,omitempty"`
 	// Plot is the file's configuration of plots; zero if it has none.
 	Plot yaml.Node `yaml:"plot,omitempty"`
+	// Machines send the requests of every cell; zero: this process does.
+	Machines Machines `yaml:"machines,omitempty"`
 	// FailIf lists conditions (metric:stat>limit). If one holds, the exit status is 3.
 	FailIf []string `yaml:"fail_if,omitempty"`
 	// JUnit is the file for the results of these conditions; empty: none.

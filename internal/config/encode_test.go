@@ -128,7 +128,7 @@ func TestSecretsAreMasked(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      "the file is empty",
-		"a: 1":                  "line 1: unknown key a; known here are allow_invalid, benchmark, fail_if, fail_on_verdict, junit, multi_run",
+		"a: 1":                  "line 1: unknown key a; known here are allow_invalid, benchmark, fail_if, fail_on_verdict, junit, machines, multi_run",
 		"benchmark: {modls: x}": "line 1: unknown key benchmark.modls (did you mean models?); known here are accuracy, artifacts",
 		"benchmark:\n  endpoint:\n    timeout: x":             "line 3",
 		"random_seed: 1\nrandom_seed: 2":                      "line 2, column 1: the key random_seed occurs twice",

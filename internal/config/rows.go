@@ -47,6 +47,7 @@ func Rows() []setting.Row {
 		uiRows,
 		serviceRows,
 		workersRows,
+		machinesRows,
 		zmqCommunicationRows,
 		accuracyRows,
 		multiRunRows,

@@ -229,7 +229,7 @@ var serviceRows = group("Service", []setting.Row{
 })
 
 var workersRows = group("Workers", []setting.Row{
-	{Flags: []string{"--workers-max", "--max-workers"}, Key: "runtime.workers", Kind: setting.Int, Bounds: ">= 1", NoEffect: "one process carries every connection", Help: "accepted for old command lines"},
+	{Flags: []string{"--workers-max", "--max-workers"}, Key: "runtime.workers", Kind: setting.Int, Bounds: ">= 1", NoEffect: "one process carries every connection; where it was the bottleneck, --machines local:N starts N of them", Help: "accepted for old command lines"},
 })
 
 var zmqCommunicationRows = group("ZMQ Communication", []setting.Row{

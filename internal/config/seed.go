@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/rand"
 	"fmt"
 	"math/big"
 	"strings"
@@ -37,6 +38,14 @@ func ParseSeed(text string) (Seed, error) {
 		return "", fmt.Errorf("must be >= 0")
 	}
 	return Seed(digits), nil
+}
+
+// RandomSeed returns a seed of 128 random bits.
+func RandomSeed() *Seed {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails
+	s := Seed(new(big.Int).SetBytes(b[:]).String())
+	return &s
 }
 
 // Plus returns s + n.

@@ -43,6 +43,7 @@ func (r *Run) Violations() []Violation {
 	v.phases(&r.Benchmark)
 	v.telemetry(&r.Benchmark)
 	v.repetition(r)
+	v.machines(r)
 	return v.list
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // envelope are the top-level keys next to the body of a benchmark.
-var envelope = []string{"schemaVersion", "random_seed", "benchmark", "sweep", "multi_run", "no_sweep_table", "tables", "variables", "plot", "fail_if", "junit", "fail_on_verdict", "allow_invalid"}
+var envelope = []string{"schemaVersion", "random_seed", "benchmark", "sweep", "multi_run", "no_sweep_table", "tables", "variables", "plot", "machines", "fail_if", "junit", "fail_on_verdict", "allow_invalid"}
 
 // wrapFlat wraps a flat file, whose body is at the top level, and reports whether it did.
 func wrapFlat(root *yaml.Node) bool {

@@ -42,9 +42,9 @@ type apiState struct {
 	cfg     *config.Benchmark
 	opts    *Options
 	figures *promserver.Figures
-	load    atomic.Pointer[load.Generator] // nil until the load exists
-	results atomic.Pointer[api.Results]    // nil until the files are written
-	worker  atomic.Pointer[string]         // name of the process that sends the requests
+	load    atomic.Pointer[load.Sender] // nil until the load exists
+	results atomic.Pointer[api.Results] // nil until the files are written
+	worker  atomic.Pointer[string]      // name of the process that sends the requests
 	began   time.Time
 	failed  func(ctx context.Context) error // waits until the server or the context ends; returns nil if the server did not fail
 
@@ -146,7 +146,7 @@ func (t *apiState) begin(o *runResources) {
 	if t != nil {
 		name := o.executor.WorkerName()
 		t.worker.Store(&name)
-		t.load.Store(o.load)
+		t.load.Store(&o.load)
 	}
 }
 
@@ -259,7 +259,7 @@ func (t *apiState) workers() any {
 	}
 	var sent, completed, failed, good, bad int64
 	if g := t.load.Load(); g != nil {
-		for _, s := range g.Snapshots() {
+		for _, s := range (*g).Snapshots() {
 			sent, completed, failed = sent+s.Sent, completed+s.Completed, failed+s.Errors
 		}
 	}

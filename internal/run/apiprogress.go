@@ -53,7 +53,7 @@ func (t *apiState) progress() any {
 	if g := t.load.Load(); g != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		for _, s := range g.Snapshots() {
+		for _, s := range (*g).Snapshots() {
 			var rows [2]int64
 			if c := t.counts[s.Info.Index]; c != nil {
 				rows = *c

@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/run/results"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/workload/dataset"
+	"aiperf/internal/workload/load"
 )
 
 // Forecast is what a run would send, as far as it is known before the run.
@@ -24,6 +25,7 @@ type Forecast struct {
 	First    int           // number of first conversations in the mean; 0 = all, or a sample of the whole dataset
 	Requests int           // of all profiling phases; 0 = at least one of them is not ended by a request count
 	Time     time.Duration // sending time of the phases with a known duration
+	Shares   string        // how several machines split the run; "" = it is not split
 	Open     bool          // the speed of the server decides how long the other phases send
 }
 
@@ -36,6 +38,12 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err != nil {
 		return nil, err
 	}
+	if opts.Of > 1 {
+		if err := r.scenario.CheckMachines(opts.Of); err != nil {
+			return nil, fmt.Errorf("%s: %w", cfg.As("machines.on"), err)
+		}
+		r.scenario.Share.Of = opts.Of
+	}
 	if err := checkMachine(cfg, r, say.Warn); err != nil {
 		return nil, err
 	}
@@ -46,9 +54,34 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err := r.countPrompts(ctx, cfg, f); err != nil {
 		return nil, err
 	}
+	f.Shares = sharesOf(&r.scenario)
 	f.Requests = requests(cfg)
 	f.Time, f.Open = sendingTime(cfg, r.data)
 	return f, nil
+}
+
+// sharesOf says how several machines split a scenario.
+func sharesOf(s *load.Scenario) string {
+	if s.Share.Of <= 1 {
+		return ""
+	}
+	text := fmt.Sprintf("%d machines, each sends every %d. request of one schedule", s.Share.Of, s.Share.Of)
+	for i := range s.Phases {
+		p := &s.Phases[i]
+		if p.Warmup {
+			continue
+		}
+		for _, limit := range []struct {
+			name  string
+			value int
+		}{{"concurrency", p.Concurrency}, {"users", p.Users}, {"prefill concurrency", p.Prefill}} {
+			if limit.value > 0 {
+				first, last := load.Share{Of: s.Share.Of}, load.Share{Index: s.Share.Of - 1, Of: s.Share.Of}
+				text += fmt.Sprintf("; %s %d is split into parts of %d to %d", limit.name, limit.value, last.Part(int64(limit.value)), first.Part(int64(limit.value)))
+			}
+		}
+	}
+	return text
 }
 
 // sampledConversations is the approximate number of conversations whose tokens are counted for the mean.
@@ -223,6 +256,9 @@ func (f *Forecast) String() string {
 	}
 	if f.Time > 0 {
 		text += ", " + About(f.Time, f.Open)
+	}
+	if f.Shares != "" {
+		text += "; " + f.Shares
 	}
 	return text
 }

@@ -9,6 +9,7 @@ import (
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/config"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pieces"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/report/artifact"
@@ -161,17 +162,19 @@ func (o *runResources) startResults(ctx context.Context) (err error) {
 		}
 	}
 	o.adaptive = watch.NewAdaptiveLoad(o.cfg, o.opts.BenchmarkID, o.layout, o.opts.Secrets, o.say.Log.Info)
-	o.prefixes = o.newPrefixes()
-	perhaps := o.opts.Observe
+	if o.opts.Worker == nil && o.opts.Machines == nil { // each machine sees only its own prompts
+		o.prefixes = o.newPrefixes()
+	}
+	var forward func(*metric.Row, []byte, []int)
 	if w := o.opts.Worker; w != nil {
-		o.sealer = pieces.NewSealer(o.plan.metrics, w.Sink)
+		o.sealer = pieces.NewSealer(w.Sink)
 		o.untilEnd.OnStop(func() error { o.sealer.Stop(); return nil })
-		perhaps = o.sealer
+		forward = o.sealer.Add
 	}
 	o.results, err = results.New(results.Options{
-		Prefixes: o.prefixes,
-		Config:   o.cfg, Endpoint: o.plan.endpoint, Codec: o.plan.codec, Metrics: o.plan.metrics, Tokenizers: o.plan.tokenizers, Layout: o.layout,
-		BenchmarkID: o.opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, o.say.Log, o.say.view), o.streams.observers, o.adaptive.Observers(), withOptional(o.seconds, perhaps)), Clean: transport.CleanError,
+		Prefixes: o.prefixes, Forward: forward,
+		Config: o.cfg, Endpoint: o.plan.endpoint, Codec: o.plan.codec, Metrics: o.plan.metrics, Tokenizers: o.plan.tokenizers, Layout: o.layout,
+		BenchmarkID: o.opts.BenchmarkID, Phases: phases, Raw: true, Grades: grades, Observers: slices.Concat(observers(ctx, o.say.Log, o.say.view), o.streams.observers, o.adaptive.Observers(), withOptional(o.seconds, o.opts.Observe)), Clean: transport.CleanError,
 		Hurry:   func() bool { return ctx.Err() != nil },
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(o.opts.Secrets, rec) },
 	})

@@ -54,7 +54,8 @@ type runResources struct {
 	exporters *exporters.Collection
 	streams   *streams
 	adaptive  *watch.AdaptiveLoad // component of adaptive phases; nil = there are none
-	load      *load.Generator
+	load      load.Sender
+	machines  MachineLoad    // that send the load; nil = this process does
 	sealer    *pieces.Sealer // of a worker; nil = this is the whole run
 	encodes   func() error   // returns an error if a tokenizer could not encode a text so far
 
@@ -116,6 +117,12 @@ func (o *runResources) stages(ctx context.Context) []stage {
 			}
 			return err
 		}},
+		{"machines", func() error {
+			if o.opts.Machines == nil {
+				return nil
+			}
+			return o.opts.Machines.Ready(ctx)
+		}},
 		{"streams", func() error { return o.startStreams(ctx) }},
 		{"files", func() error { return o.replaceFiles() }}, // no stage before this one touches the files of an earlier run
 		{"results", func() error { return o.startResults(ctx) }},
@@ -127,15 +134,15 @@ func (o *runResources) stages(ctx context.Context) []stage {
 			if err = o.openIntervals(ctx); err != nil {
 				return err
 			}
-			o.load, err = o.newLoad(o.say.view.Busy())
-			o.streams.load.Store(o.load)
+			if o.load, err = o.newLoad(o.say.view.Busy()); err != nil {
+				return err
+			}
+			o.streams.load.Store(&o.load)
 			if o.adaptive != nil {
 				o.adaptive.Load = o.load
 			}
-			if err == nil {
-				o.api.begin(o)
-			}
-			return err
+			o.api.begin(o)
+			return nil
 		}},
 		{"inputs", func() error { return o.listInputs(ctx) }},
 	}
@@ -200,12 +207,14 @@ func (o *runResources) connect(agent string, warn func(string)) (err error) {
 		return err
 	}
 	connections := connection.Options(o.cfg, warn)
-	warnings, err := connection.MachineLimits().Check(o.plan.scenario, o.addresses.Targets, connections, o.cfg.As)
-	if err != nil {
-		return err
-	}
-	for _, w := range warnings {
-		warn(w)
+	if o.opts.Machines == nil {
+		warnings, err := connection.MachineLimits().Check(o.share(), o.addresses.Targets, connections, o.cfg.As)
+		if err != nil {
+			return err
+		}
+		for _, w := range warnings {
+			warn(w)
+		}
 	}
 	over, client, release, err := connection.NewClient(o.cfg, o.plan.endpoint, o.plan.codec, connections, agent)
 	if err != nil {
@@ -216,17 +225,35 @@ func (o *runResources) connect(agent string, warn func(string)) (err error) {
 	return nil
 }
 
-// newLoad creates the load generator, which sends the requests when they are due.
-func (o *runResources) newLoad(busy int) (*load.Generator, error) {
+// share returns the scenario of the run, or this worker's part of it.
+func (o *runResources) share() load.Scenario {
+	scenario := o.plan.scenario
+	if w := o.opts.Worker; w != nil {
+		scenario.Share = w.Share
+	}
+	return scenario
+}
+
+// hooks returns what happens around the phases of the load.
+func (o *runResources) hooks() load.Hooks {
+	return load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.PhaseStart(p) }, After: o.after}
+}
+
+// newLoad creates the load, which sends the requests when they are due.
+func (o *runResources) newLoad(busy int) (load.Sender, error) {
+	if o.opts.Machines != nil {
+		var err error
+		o.machines, err = o.machineLoad(o.plan.seed)
+		return o.machines, err
+	}
 	options := load.Options{
-		Source: inputs.NewSource(o.plan.data), Executor: o.executor, Root: o.plan.root, Waiter: waiter(o.cfg), Busy: busy,
-		Hooks: load.Hooks{Before: o.before, Started: func(p *load.PhaseInfo, _ int64) { o.duringLoad.PhaseStart(p) }, After: o.after},
+		Source: inputs.NewSource(o.plan.data), Executor: o.executor, Root: o.plan.root, Waiter: waiter(o.cfg), Busy: busy, Hooks: o.hooks(),
 	}
-	scenario, w := o.plan.scenario, o.opts.Worker
+	w := o.opts.Worker
 	if w != nil {
-		scenario.Share, options.Coordinator = w.Share, w.Coordinator
+		options.Coordinator = w.Coordinator
 	}
-	g, err := load.New(scenario, options)
+	g, err := load.New(o.share(), options)
 	if err == nil && w != nil && w.Control != nil {
 		w.Control(g)
 	}
@@ -269,6 +296,9 @@ func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
 func (o *runResources) after(f *load.PhaseStats) {
 	o.api.after(f)
 	o.duringLoad.PhaseEnd(f) // runs first, since the steps below may take long
+	if w := o.opts.Worker; w != nil && w.Phase != nil {
+		w.Phase(f)
+	}
 	o.profiler.After(context.Background(), f)
 }
 
@@ -302,13 +332,21 @@ func waiter(cfg *config.Benchmark) clock.Waiter {
 	return clock.NewTimerWaiter()
 }
 
+// workerName returns the name of this machine in the records of a run on several; "" = it is the only one.
+func (o *runResources) workerName() string {
+	if w := o.opts.Worker; w != nil {
+		return w.Name
+	}
+	return ""
+}
+
 // makeExecutor makes the executor, and what sends requests before the load.
 func (o *runResources) makeExecutor() {
 	agent, streaming := connection.UserAgent(o.opts.Version), o.plan.metrics.Options().Streaming
 	o.prepared = inputs.NewPreparedStore(o.plan.data)
 	o.executor = exec.New(exec.Options{
 		Config: o.cfg, Agent: agent, Endpoint: o.plan.endpoint, Codec: o.plan.codec, Data: o.prepared, Client: o.carrier, Addresses: o.addresses,
-		Streaming: streaming, Phases: o.plan.scenario.Phases, Watcher: o.opts.Watch, Warn: o.say.Warn,
+		Streaming: streaming, Phases: o.plan.scenario.Phases, Watcher: o.opts.Watch, Worker: o.workerName(), Warn: o.say.Warn,
 	})
 	o.preflight = preflight.New(preflight.Options{
 		Config: o.cfg, Endpoint: o.plan.endpoint, Codec: o.plan.codec, Streaming: streaming, Tokenizers: o.plan.tokenizers, Executor: o.executor, Addresses: o.addresses,

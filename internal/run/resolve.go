@@ -29,6 +29,7 @@ type runPlan struct {
 	codec      endpoint.Codec
 	metrics    *metric.Selection
 	root       *rng.Root
+	seed       *config.Seed                        // of root; nil = random
 	tokenizers func() (*results.Tokenizers, error) // opens the tokenizers at its first call
 	opened     atomic.Pointer[results.Tokenizers]  // the tokenizers, once they are open
 	problems   *accuracy.Set                       // problems of the benchmark; nil = none
@@ -40,7 +41,7 @@ type runPlan struct {
 
 // resolve runs the stages that find the plan.
 func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, version string, say *reporter) (*runPlan, error) {
-	r := &runPlan{root: root(seed)}
+	r := &runPlan{root: root(seed), seed: seed}
 	r.tokenizers = sync.OnceValues(func() (*results.Tokenizers, error) {
 		all, err := results.OpenTokenizers(ctx, cfg, say.Log, say.Note, say.Download)
 		if err == nil {

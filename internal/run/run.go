@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pipeline"
+	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/livepage"
 	"aiperf/internal/report/runfiles"
 	"aiperf/internal/report/termdraw"
@@ -48,6 +49,10 @@ type Options struct {
 	Worker *Worker
 	// Web is the live page, which shows the run; nil = there is none.
 	Web *livepage.Server
+	// Machines send the load; nil = this process sends it.
+	Machines Machines
+	// Of is the number of machines among which Check splits the run; 0 = it is not split.
+	Of int
 	// Observe also receives every row; nil = not needed.
 	Observe pipeline.Observer
 	// Watch follows the requests of the profiling phases and may end the run; nil = not needed.
@@ -60,6 +65,9 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	defer heapgrowth.Watch()()
 	if opts.Worker != nil {
 		cfg = opts.Worker.config(cfg)
+	}
+	if opts.Machines != nil && seed == nil { // every machine draws the same numbers
+		seed = config.RandomSeed()
 	}
 	opts.complete(cfg)
 	say := newReporter(ctx, &opts, cfg)
@@ -74,12 +82,12 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	defer o.close(ctx)
 	sent := o.send(ctx)
+	if o.opts.Worker != nil {
+		return nil, errors.Join(sent.err, sent.outputErr, o.reportToController(sent), o.encodes())
+	}
 	run, outcome := o.summarize(sent)
 	readErr := o.assess(run, sent)
 	writeErr := o.write(run, outcome)
-	if o.opts.Worker != nil {
-		return run, errors.Join(sent.err, sent.outputErr, readErr, writeErr, o.encodes())
-	}
 	exporters.WithPlugins(ctx, run, exporters.PluginOptions{
 		Layout: o.layout, Config: o.opts.InputConfig, Log: func(line string) { o.say.Log.Info(line) }, Warn: o.say.Warn,
 	})
@@ -120,7 +128,7 @@ func (o *runResources) send(ctx context.Context) sentLoad {
 	var s sentLoad
 	s.result, s.used, s.err = o.runLoad(ctx)
 	o.say.view.EndLoad()
-	s.outputErr = errors.Join(o.outputs.Stop(ctx), o.closeSealer(s.result))
+	s.outputErr = o.outputs.Stop(ctx)
 	s.window, s.phases = profilingWindow(s.result)
 	return s
 }
@@ -146,7 +154,11 @@ func (o *runResources) summarize(s sentLoad) (*metric.Run, results.Outcome) {
 // assess adds the verdict to the run: whether the client, the machine and the servers kept the figures exact. It fails if the file
 // with the readings of every second cannot be written.
 func (o *runResources) assess(run *metric.Run, s sentLoad) error {
-	client := watch.ClientStats(run, s.phases, s.used, o.client, o.results)
+	stats := o.stats(s)
+	client := watch.ClientStats(run, s.phases, &stats, o.results)
+	if o.machines != nil {
+		client.Machines = o.machines.Machines()
+	}
 	client.ServerSilences = metric.SumSilences(run.Silences, s.window.From)
 	err := o.exporters.AddObservations(&client, s.window)
 	client.CacheUse = o.cacheUse(s.window)
@@ -161,7 +173,11 @@ func (o *runResources) assess(run *metric.Run, s sentLoad) error {
 func (o *runResources) write(run *metric.Run, how results.Outcome) error {
 	head := o.exporters.FileHead(run)
 	o.exporters.AddPhaseFiles(head, how.Phases)
-	return errors.Join(o.results.Write(run, how), o.exporters.Write(run, head, how.Phases))
+	err := errors.Join(o.results.Write(run, how), o.exporters.Write(run, head, how.Phases))
+	if o.machines != nil {
+		err = errors.Join(err, artifact.WriteMachines(o.layout, run.Validity.Machines))
+	}
+	return err
 }
 
 // publish passes the results to the API and to the trackers.
@@ -187,7 +203,7 @@ func (o *runResources) runLoad(ctx context.Context) (result *load.Result, used w
 			return nil, used, errors.Join(err, o.duringLoad.Stop(ctx))
 		}
 	}
-	o.say.view.BeginLoad(o.load, o.exporters, &watch.Health{Meter: m, Client: o.client})
+	o.say.view.BeginLoad(o.load, o.exporters, o.health(m))
 	o.say.view.Stalls.NotReading = m.Heartbeat.MaxReadDelay
 	sending, unwatched := o.api.watch(ctx)
 	result, err = o.load.Run(sending)

@@ -22,7 +22,7 @@ import (
 // streams sends live figures of a run to other programs: a page for Prometheus, a collector of OpenTelemetry.
 type streams struct {
 	observers []pipeline.Observer
-	load      atomic.Pointer[load.Generator] // nil until the load exists
+	load      atomic.Pointer[load.Sender] // nil until the load exists
 }
 
 // startStreams opens the configured streams. They end when the results have the last request; the page ends with the run.
@@ -71,11 +71,11 @@ func (o *runResources) startStreams(ctx context.Context) error {
 func (s *streams) standing() otlp.Load { return standingOf(s.load.Load()) }
 
 // standingOf returns the current state of a load; zero for nil, which has not begun.
-func standingOf(g *load.Generator) otlp.Load {
+func standingOf(g *load.Sender) otlp.Load {
 	if g == nil {
 		return otlp.Load{}
 	}
-	now := g.Snapshot()
+	now := (*g).Snapshot()
 	l := otlp.Load{Sent: now.Sent, Completed: now.Completed, Failed: now.Errors, Cut: now.Cancelled, InFlight: now.InFlight()}
 	if now.Info != nil {
 		l.Phase = now.Info.Name

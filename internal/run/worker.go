@@ -8,18 +8,22 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/pieces"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/run/watch"
 	"aiperf/internal/workload/load"
 )
 
-// Worker makes a run the part of a run that one of several machines sends. Its results go to the machine that merges them; its files hold only its
-// own requests. It reads no telemetry, sends no probe, calls no hooks of the server, offers no API and uploads nothing: the controller does.
+// Worker makes a run the part of a run that one of several machines sends. Its results go to the controller, which writes the files. It reads no
+// telemetry, sends no probe, calls no hooks of the server, offers no API and uploads nothing: the controller does.
 type Worker struct {
+	Name        string // of this machine in the records
 	Share       load.Share
 	Coordinator load.Coordinator
 	// WallOffset returns the controller's wall time (Unix ns) at an instant of package clock, minus that instant; nil = the clock of this machine.
 	WallOffset func(at int64) int64
-	// Sink receives the sealed results. After the last piece, which has the statistics of the phases (WorkerPhases), nothing more comes.
+	// Sink receives the sealed results. After the last piece, which holds a WorkerReport, nothing more comes.
 	Sink pieces.Sink
+	// Phase receives every phase that this machine has completed; nil = not needed. Its instants are on the clock of this machine.
+	Phase func(*load.PhaseStats)
 	// Control is called once before the first phase, with the generator, whose Fence, StopAt, MoveAt, EndAt and Snapshots the worker may use; nil = not
 	// needed.
 	Control func(*load.Generator)
@@ -32,7 +36,9 @@ func (w *Worker) config(cfg *config.Benchmark) *config.Benchmark {
 	own.OTel, own.MLflow, own.WandB = config.OTel{}, config.MLflow{}, config.WandB{}
 	own.Endpoint.Probe, own.Endpoint.ResetKVCache, own.Endpoint.ServerProfiler = &no, nil, nil
 	own.Runtime.APIPort, own.Runtime.MetricsListen, own.Runtime.Web = &port, "", ""
-	own.Environment.UI.LiveFile = false
+	own.Environment.UI.LiveFile, own.Runtime.UI = false, config.UINone
+	own.Endpoint.WaitForModelTimeout = 0
+	own.Artifacts.Summary, own.Artifacts.UserFiles, own.Artifacts.OldFiles = nil, nil, ""
 	return &own
 }
 
@@ -47,43 +53,56 @@ func (w *Worker) put(next func(*record.Record)) func(*record.Record) {
 	}
 }
 
-// closeSealer sends the last piece, with the statistics of the phases.
-func (o *runResources) closeSealer(result *load.Result) error {
-	if o.sealer == nil {
-		return nil
-	}
-	c := binenc.NewWriter(nil)
-	var phases []*load.PhaseStats
-	if result != nil {
-		phases = result.Phases
-	}
-	visitPhases(c, &phases)
-	if err := errors.Join(c.Err(), o.sealer.Close(c.Bytes())); err != nil {
-		return fmt.Errorf("the controller did not get all results: %w", err)
-	}
-	return nil
+// WorkerReport is what a worker says about itself in its last piece.
+type WorkerReport struct {
+	Phases      []*load.PhaseStats // instants on the clock of the worker
+	Stats       watch.MachineStats
+	Interrupted bool
+	Fenced      bool                   // it lost sight of the controller and ended its part
+	Unreachable *load.UnreachableError // no connection could be made; nil = there were connections
+	Error       string                 // why its part of the load failed; "" = it did not
 }
 
-func visitPhases(c *binenc.Coder, phases *[]*load.PhaseStats) {
-	binenc.Slice(c, phases, func(c *binenc.Coder, f **load.PhaseStats) {
+func (r *WorkerReport) visit(c *binenc.Coder) {
+	binenc.Slice(c, &r.Phases, func(c *binenc.Coder, f **load.PhaseStats) {
 		if c.Reading() {
 			*f = new(load.PhaseStats)
 		}
 		(*f).Visit(c)
 	})
+	r.Stats.Visit(c)
+	c.Bool(&r.Interrupted)
+	c.Bool(&r.Fenced)
+	binenc.Pointer(c, &r.Unreachable, func(c *binenc.Coder, u *load.UnreachableError) { binenc.Value(c, u) })
+	c.String(&r.Error)
 }
 
-// WorkerPhases reads the statistics of the phases of a worker from its last piece (pieces.State.About). Their instants are on the clock of the
-// worker.
-func WorkerPhases(about []byte) ([]*load.PhaseStats, error) {
-	var phases []*load.PhaseStats
-	c := binenc.NewReader(about)
-	visitPhases(c, &phases)
+// ReadWorkerReport reads the report of a worker from its last piece (pieces.Account.About).
+func ReadWorkerReport(about []byte) (*WorkerReport, error) {
+	r, c := new(WorkerReport), binenc.NewReader(about)
+	r.visit(c)
 	if c.Err() == nil && len(c.Bytes()) > 0 {
-		c.Fail("%d bytes behind the statistics", len(c.Bytes()))
+		c.Fail("%d bytes behind the report", len(c.Bytes()))
 	}
 	if c.Err() != nil {
-		return nil, fmt.Errorf("the statistics of a worker cannot be read: %w", c.Err())
+		return nil, fmt.Errorf("the report of a worker cannot be read: %w", c.Err())
 	}
-	return phases, nil
+	return r, nil
+}
+
+// reportToController sends the last piece, with the report of this worker.
+func (o *runResources) reportToController(s sentLoad) error {
+	r := &WorkerReport{Stats: watch.StatsOf(s.used, o.client, o.results, o.exporters.MachineUse(s.window))}
+	if s.result != nil {
+		r.Phases, r.Interrupted, r.Fenced, r.Unreachable = s.result.Phases, s.result.Interrupted, s.result.Fenced, s.result.Unreachable
+	}
+	if s.err != nil {
+		r.Error = s.err.Error()
+	}
+	c := binenc.NewWriter(nil)
+	r.visit(c)
+	if err := errors.Join(c.Err(), o.sealer.Close(c.Bytes())); err != nil {
+		return fmt.Errorf("the controller did not get all results: %w", err)
+	}
+	return nil
 }

@@ -152,20 +152,34 @@ func TestWorkersSendTheRunOfOneProcess(t *testing.T) {
 			var all bodyLog
 			url, dir := all.start(t), t.TempDir()
 			c := &controllerDouble{n: n, gates: map[string]*gate{}, leases: map[int]*load.Leases{}, counts: map[int]int64{0: 61}}
-			var merger *pieces.Merger
-			var once sync.Once
 			var running sync.WaitGroup
+			set := selectionOf(t, settings(dir, url))
+			expected := pieces.Expected{Metrics: set, Phases: 1, Files: 1}
+			accounts, merged := make([]pieces.Account, n), set.NewReducer()
+			var mu sync.Mutex
+			lines := 0
 			for k := range n {
 				b := settings(filepath.Join(dir, fmt.Sprint(k)), url)
-				set := selectionOf(t, b)
-				once.Do(func() {
-					if merger, err = pieces.NewMerger(set, n, ""); err != nil {
-						t.Fatal(err)
-					}
-				})
 				running.Go(func() {
 					w := &Worker{
-						Share: load.Share{Index: k, Of: n}, Coordinator: machineDouble{c, k}, Sink: func(_ int64, sealed []byte) error { return merger.Add(k, sealed) },
+						Name: fmt.Sprint("w", k), Share: load.Share{Index: k, Of: n}, Coordinator: machineDouble{c, k},
+						Sink: func(_ int64, sealed []byte, _ bool) error {
+							mu.Lock()
+							defer mu.Unlock()
+							p, err := expected.Open(sealed)
+							if err == nil {
+								err = accounts[k].Add(p)
+							}
+							if err != nil {
+								return err
+							}
+							for _, r := range p.Results {
+								if merged.Add(r.Row); r.Row.Meta.WorkerID == fmt.Sprint("w", k) && len(r.Lines) > 100 && r.Lines[len(r.Lines)-1] == '\n' {
+									lines++
+								}
+							}
+							return nil
+						},
 						WallOffset: func(int64) int64 { return 1_700_000_000_000_000_000 },
 					}
 					if _, err := Run(t.Context(), b, &seed, Options{Version: "test", Err: io.Discard, BenchmarkID: "id", Worker: w}); err != nil {
@@ -174,7 +188,6 @@ func TestWorkersSendTheRunOfOneProcess(t *testing.T) {
 				})
 			}
 			running.Wait()
-			t.Cleanup(func() { _ = merger.Close() })
 			slices.Sort(one.list)
 			slices.Sort(all.list)
 			if !slices.Equal(one.list, all.list) {
@@ -182,18 +195,17 @@ func TestWorkersSendTheRunOfOneProcess(t *testing.T) {
 			}
 			var parts []*load.PhaseStats
 			for k := range n {
-				s := merger.State(k)
-				phases, err := WorkerPhases(s.About)
-				if err != nil || !s.Complete || len(phases) != 1 || phases[0].Sent != s.Rows {
-					t.Fatalf("machine %d: %+v, %d phases, %v", k, s, len(phases), err)
+				s := &accounts[k]
+				report, err := ReadWorkerReport(s.About())
+				if err != nil || !s.Complete() || len(report.Phases) != 1 || report.Phases[0].Sent != s.Rows || report.Stats.Cores < 1 || report.Error != "" {
+					t.Fatalf("machine %d: %+v, %+v, %v", k, s, report, err)
 				}
-				parts = append(parts, phases[0])
+				parts = append(parts, report.Phases[0])
 			}
-			merged, err := merger.Merge()
-			if err != nil {
-				t.Fatal(err)
+			got := merged.Summary(metric.Window{})
+			if lines != 61 {
+				t.Errorf("%d lines of the records file", lines)
 			}
-			got := merged.Profiling.Summary(metric.Window{})
 			if got.Valid != want.Profiling.Valid || got.Valid != 61 || load.MergeShares(parts).Sent != 61 {
 				t.Errorf("%d valid requests, want %d", got.Valid, want.Profiling.Valid)
 			}
@@ -209,10 +221,10 @@ func TestWorkersSendTheRunOfOneProcess(t *testing.T) {
 	}
 }
 
-func TestWorkerPhasesOfNonsense(t *testing.T) {
+func TestReportOfNonsense(t *testing.T) {
 	for _, b := range [][]byte{nil, []byte("nonsense"), {1, 255, 255, 255}} {
-		if phases, err := WorkerPhases(b); err == nil {
-			t.Errorf("%q: %v", b, phases)
+		if r, err := ReadWorkerReport(b); err == nil {
+			t.Errorf("%q: %+v", b, r)
 		}
 	}
 }

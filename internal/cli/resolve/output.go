@@ -130,6 +130,7 @@ func (r *resolver) runtime() {
 	rt.UI = r.view()
 	r.livePanel()
 	r.bind("tables")
+	r.bind("machines.")
 	if r.on("--verbose-report") {
 		r.run.Tables = config.TablesAll
 	}

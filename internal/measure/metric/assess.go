@@ -32,6 +32,8 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	switch {
 	case e.Valid == 0 && e.FileLimitHits == 0:
 		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
+	case e.lossSentence() != "":
+		v.Verdict, v.Reason = VerdictClientLimited, e.lossSentence()
 	case len(client) > 0:
 		v.Verdict, v.Reason = VerdictClientLimited, "The client was the bottleneck: "+join(client)+"."
 	case e.short():

@@ -3,7 +3,6 @@ package metric
 import (
 	"time"
 
-	"aiperf/internal/base/binenc"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/measure/stats"
 )
@@ -100,25 +99,6 @@ func (c *uncertainties) add(d *requestUncertainty, valid bool) {
 	c.sum.GapErrorMax = max(c.sum.GapErrorMax, time.Duration(d.gap))
 	c.sum.PacketStamps += d.packets
 	c.wrong.Append(bits)
-}
-
-// merge appends the uncertainties of another reducer's rows.
-func (c *uncertainties) merge(o *uncertainties) {
-	c.wrong.AppendAll(&o.wrong)
-	c.sum.UncertainFirst += o.sum.UncertainFirst
-	c.sum.UncertainGaps += o.sum.UncertainGaps
-	c.sum.Uncertain += o.sum.Uncertain
-	c.sum.FirstErrorMax = max(c.sum.FirstErrorMax, o.sum.FirstErrorMax)
-	c.sum.GapErrorMax = max(c.sum.GapErrorMax, o.sum.GapErrorMax)
-	c.sum.PacketStamps += o.sum.PacketStamps
-}
-
-// visit encodes or decodes the binary form.
-func (c *uncertainties) visit(m *binenc.Coder) {
-	c.wrong.Visit(m)
-	for _, n := range []*int64{&c.sum.UncertainFirst, &c.sum.UncertainGaps, &c.sum.Uncertain, &c.sum.PacketStamps, (*int64)(&c.sum.FirstErrorMax), (*int64)(&c.sum.GapErrorMax)} {
-		m.Int64(n)
-	}
 }
 
 // certainTags are the metrics that are also reported for the certain requests alone.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"aiperf/internal/base/binenc"
 	"aiperf/internal/measure/record"
 )
 
@@ -124,24 +123,6 @@ func (s *lumpSums) add(n lumpCount) {
 		s.events += n.events
 		s.lumpCount += n.lumps
 		s.span += int64(n.span)
-	}
-}
-
-func (s *lumpSums) fields() []*int64 {
-	return []*int64{&s.answers, &s.lumped, &s.events, &s.lumpCount, &s.span, &s.oneLump}
-}
-
-func (s *lumpSums) merge(o *lumpSums) {
-	other := o.fields()
-	for i, mine := range s.fields() {
-		*mine += *other[i]
-	}
-}
-
-// visit encodes or decodes the binary form.
-func (s *lumpSums) visit(m *binenc.Coder) {
-	for _, n := range s.fields() {
-		m.Int64(n)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"aiperf/internal/base/binenc"
 	"aiperf/internal/measure/stats"
 )
 
@@ -181,38 +180,6 @@ func (c *marginColumns) add(m *margins, row, gap int, gaps int) {
 			put(&c.late, gap+i-1, m.late[i])
 		}
 	}
-}
-
-// each calls visit for the columns, with the number of rows or gaps that they belong to.
-func (c *marginColumns) each(o *marginColumns, rows, gaps int, visit func(mine, other *stats.Column, n int)) {
-	for i := range c.below {
-		visit(&c.below[i], &o.below[i], rows)
-		visit(&c.above[i], &o.above[i], rows)
-	}
-	visit(&c.firstLate, &o.firstLate, rows)
-	visit(&c.late, &o.late, gaps)
-}
-
-// merge appends the margins of rows that come after these rows and gaps.
-func (c *marginColumns) merge(o *marginColumns, rows, gaps int) {
-	c.each(o, rows, gaps, func(mine, other *stats.Column, n int) {
-		if other.Len() > 0 {
-			mine.Pad(n, 0)
-			mine.AppendAll(other)
-		}
-	})
-}
-
-// visit encodes or decodes the binary form.
-func (c *marginColumns) visit(m *binenc.Coder) {
-	c.each(c, 0, 0, func(mine, _ *stats.Column, _ int) { mine.Visit(m) })
-}
-
-// fitsRows reports whether every column is at most as long as the rows or gaps that it belongs to.
-func (c *marginColumns) fitsRows(rows, gaps int) bool {
-	ok := true
-	c.each(c, rows, gaps, func(mine, _ *stats.Column, n int) { ok = ok && mine.Len() <= n })
-	return ok
 }
 
 // bounds returns the ranges of every statistic of a summary, from the margins of its requests:

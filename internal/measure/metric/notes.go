@@ -61,6 +61,9 @@ func (e *ClientStats) notes(certain bool) []string {
 	e.instantNotes(list.add, certain)
 	e.loadNotes(list.add)
 	e.machineNotes(list.add)
+	for _, text := range e.MachineParts.sentences() {
+		list.add(true, "%s", text)
+	}
 	for _, text := range []string{e.cacheNote(), e.pathNote()} {
 		list.add(text != "", "%s", text)
 	}

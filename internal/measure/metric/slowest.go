@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"aiperf/internal/base/binenc"
 )
 
 // slowestKept is the number of slowest requests that a run stores.
@@ -47,28 +45,4 @@ func (s *Slowest) insert(q SlowRequest) {
 	at, _ := slices.BinarySearchFunc(s.List, q.Latency, func(q SlowRequest, v float64) int { return cmp.Compare(v, q.Latency) })
 	s.List = slices.Insert(s.List, at, q)
 	s.List = s.List[:min(len(s.List), slowestKept)]
-}
-
-// Merge adds the requests of another list.
-func (s *Slowest) Merge(o *Slowest) {
-	for i := range o.List {
-		s.insert(o.List[i])
-	}
-}
-
-// Visit encodes or decodes the list.
-func (s *Slowest) Visit(c *binenc.Coder) {
-	binenc.Slice(c, &s.List, func(c *binenc.Coder, q *SlowRequest) {
-		for _, v := range []*float64{&q.Latency, &q.TTFT, &q.ITL, &q.Tokens} {
-			c.Float64(v)
-		}
-		c.Int64(&q.Start)
-		c.Int64(&q.End)
-		c.String(&q.RequestID)
-		c.String(&q.Conversation)
-		c.Int(&q.Turn)
-	})
-	if c.Reading() && len(s.List) > slowestKept {
-		c.Fail("%d slowest requests; at most %d are stored", len(s.List), slowestKept)
-	}
 }

@@ -6,6 +6,7 @@ import "time"
 // measured is zero. Two runs with equal ClientStats get equal verdicts.
 type ClientStats struct {
 	ScheduleStats
+	MachineParts
 
 	// Client.
 	CPUShare     float64       // 0 to 1, share of the available cores

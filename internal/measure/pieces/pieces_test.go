@@ -1,13 +1,13 @@
 package pieces
 
 import (
+	"bytes"
 	compare "cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -60,6 +60,32 @@ func rows(set *metric.Selection, n int) (list []*metric.Row) {
 	return list
 }
 
+// merged is what a report is made of.
+type merged struct {
+	profiling, warmup *metric.Reducer
+	phases            []*metric.Reducer
+	slowest           metric.Slowest
+	lines             []string
+}
+
+func newMerged(set *metric.Selection) *merged {
+	m := &merged{profiling: set.NewReducer(), warmup: set.NewReducer()}
+	for range 3 {
+		m.phases = append(m.phases, set.NewReducer())
+	}
+	return m
+}
+
+func (m *merged) add(row *metric.Row) {
+	if row.Meta.Warmup {
+		m.warmup.Add(row)
+	} else {
+		m.profiling.Add(row)
+		m.slowest.Add(row)
+	}
+	m.phases[row.Meta.PhaseIndex].Add(row)
+}
+
 // figures is everything that a report takes from the requests.
 type figures struct {
 	Summary, Warmup *metric.Summary
@@ -72,16 +98,16 @@ type figures struct {
 	Slowest         []metric.SlowRequest
 }
 
-func figuresOf(m *Merged) figures {
+func figuresOf(m *merged) figures {
 	f := figures{
-		Summary: m.Profiling.Summary(metric.Window{}), Warmup: m.Warmup.Summary(metric.Window{}), Slices: m.Profiling.Slices(0.5), Bins: m.Profiling.Course(metric.Window{}).Bins(0.5, 20),
-		Trend: m.Profiling.Trend(), Lumps: m.Profiling.Lumps(), Paths: m.Profiling.Paths(), Slowest: m.Slowest,
+		Summary: m.profiling.Summary(metric.Window{}), Warmup: m.warmup.Summary(metric.Window{}), Slices: m.profiling.Slices(0.5), Bins: m.profiling.Course(metric.Window{}).Bins(0.5, 20),
+		Trend: m.profiling.Trend(), Lumps: m.profiling.Lumps(), Paths: m.profiling.Paths(), Slowest: m.slowest.List,
 	}
 	for i := range f.Bins {
 		f.Bins[i].InFlight = math.Round(1e9 * f.Bins[i].InFlight) // a sum in the order of the requests; only charts show it
 	}
 	for i := range 3 {
-		f.Phases = append(f.Phases, m.Phases[i].Summary(metric.Window{}))
+		f.Phases = append(f.Phases, m.phases[i].Summary(metric.Window{}))
 	}
 	for _, s := range append(f.Phases, f.Summary, f.Warmup) { // errors of the same number are in the order in which they came first
 		slices.SortStableFunc(s.Errors, func(a, b metric.ErrorGroup) int {
@@ -95,37 +121,35 @@ var exactly = cmp.Options{cmpopts.EquateNaNs(), cmpopts.IgnoreUnexported(metric.
 
 // onOne reduces the rows in one process.
 func onOne(set *metric.Selection, list []*metric.Row) figures {
-	all := &Merged{Profiling: set.NewReducer(), Warmup: set.NewReducer(), Phases: map[int]*metric.Reducer{}}
-	var slowest metric.Slowest
-	for i := range 3 {
-		all.Phases[i] = set.NewReducer()
-	}
+	all := newMerged(set)
 	for _, row := range list {
-		if row.Meta.Warmup {
-			all.Warmup.Add(row)
-		} else {
-			all.Profiling.Add(row)
-			slowest.Add(row)
-		}
-		all.Phases[row.Meta.PhaseIndex].Add(row)
+		all.add(row)
 	}
-	all.Slowest = slowest.List
 	return figuresOf(all)
+}
+
+// linesOf returns the entries of a row in two files.
+func linesOf(row *metric.Row) ([]byte, []int) {
+	first := []byte(row.Meta.RequestID + "\n")
+	return append(first, row.Meta.ConversationID...), []int{len(first), len(first) + len(row.Meta.ConversationID)}
 }
 
 // delivery is a sealed piece on its way.
 type delivery struct {
 	machine int
-	number  int64
 	sealed  []byte
 }
 
-// onSeveral reduces the rows on several machines, each into some pieces.
-func onSeveral(t *testing.T, set *metric.Selection, list []*metric.Row, machines, pieces int) (all []delivery) {
+// onSeveral gives the rows to several machines, each of which seals some pieces.
+func onSeveral(t testing.TB, list []*metric.Row, machines, pieces int) (all [][]delivery) {
 	t.Helper()
+	all = make([][]delivery, machines)
 	for k := range machines {
-		s := NewSealer(set, func(number int64, sealed []byte) error {
-			all = append(all, delivery{k, number, sealed})
+		s := NewSealer(func(number int64, sealed []byte, last bool) error {
+			if number != int64(len(all[k])) {
+				t.Errorf("piece %d came as piece %d", number, len(all[k]))
+			}
+			all[k] = append(all[k], delivery{k, sealed})
 			return nil
 		})
 		mine := 0
@@ -133,7 +157,11 @@ func onSeveral(t *testing.T, set *metric.Selection, list []*metric.Row, machines
 			if i%machines != k {
 				continue
 			}
-			s.Observe(row)
+			lines, ends := linesOf(row)
+			s.Add(row, lines, ends)
+			for j := range lines {
+				lines[j] = '?' // the caller uses its buffer again
+			}
 			if mine++; mine%max(1, len(list)/machines/pieces) == 0 {
 				if err := s.Seal(); err != nil {
 					t.Fatal(err)
@@ -147,7 +175,24 @@ func onSeveral(t *testing.T, set *metric.Selection, list []*metric.Row, machines
 	return all
 }
 
-// TestPiecesMergeExactly: pieces of 2, 4 and 8 machines, in any order and some of them twice, give every figure of one process, bit for bit.
+// interleave returns the deliveries in an order that keeps that of each machine.
+func interleave(r *rand.Rand, sent [][]delivery) (all []delivery) {
+	for left := sent; len(left) > 0; {
+		k := r.IntN(len(left))
+		if len(left[k]) == 0 {
+			left = slices.Delete(slices.Clone(left), k, k+1)
+			continue
+		}
+		all = append(all, left[k][0])
+		left = slices.Clone(left)
+		left[k] = left[k][1:]
+	}
+	return all
+}
+
+func expected(set *metric.Selection) Expected { return Expected{Metrics: set, Phases: 3, Files: 2} }
+
+// TestPiecesMergeExactly: pieces of 2, 4 and 8 machines, in any order, give every figure of one process, bit for bit, and every line once.
 func TestPiecesMergeExactly(t *testing.T) {
 	set := selection(t)
 	list := rows(set, 400)
@@ -155,169 +200,148 @@ func TestPiecesMergeExactly(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, machines := range []int{1, 2, 4, 8} {
 		for range 2 {
-			sent := onSeveral(t, set, list, machines, 1+r.IntN(5))
-			sent = append(sent, sent[:len(sent)/2]...)
-			r.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
-			m, err := NewMerger(set, machines, t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
-			size := 0
-			for i, d := range sent {
-				if err := m.Add(d.machine, d.sealed); err != nil {
+			all, accounts, size := newMerged(set), make([]Account, machines), 0
+			for _, d := range interleave(r, onSeveral(t, list, machines, 1+r.IntN(5))) {
+				p, err := expected(set).Open(d.sealed)
+				if err != nil {
 					t.Fatal(err)
 				}
-				if s := m.State(d.machine); i == 0 && len(sent) > 3*machines && s.Complete {
-					t.Errorf("complete after one piece: %+v", s)
+				if accounts[d.machine].Complete() {
+					t.Errorf("machine %d is complete before its last piece", d.machine)
+				}
+				if err := accounts[d.machine].Add(p); err != nil {
+					t.Fatal(err)
+				}
+				for _, one := range p.Results {
+					all.add(one.Row)
+					all.lines = append(all.lines, string(one.Lines))
+					if lines, ends := linesOf(one.Row); string(lines) != string(one.Lines) || !slices.Equal(ends, one.Ends) {
+						t.Fatalf("lines %q, ends %v", one.Lines, one.Ends)
+					}
 				}
 				size += len(d.sealed)
 			}
 			total := int64(0)
-			for k := range machines {
-				s := m.State(k)
-				if total += s.Rows; !s.Complete || string(s.About) != fmt.Sprint("about ", k) {
-					t.Errorf("machine %d: %+v", k, s)
+			for k := range accounts {
+				a := &accounts[k]
+				if total += a.Rows; !a.Complete() || string(a.About()) != fmt.Sprint("about ", k) {
+					t.Errorf("machine %d: %+v", k, a)
 				}
 			}
-			if total != int64(len(list)) {
-				t.Errorf("%d requests of %d", total, len(list))
+			if slices.Sort(all.lines); total != int64(len(list)) || len(slices.Compact(all.lines)) != len(list) {
+				t.Errorf("%d requests and %d different lines of %d", total, len(slices.Compact(all.lines)), len(list))
 			}
-			for range 2 { // merging changes nothing
-				merged, err := m.Merge()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if d := cmp.Diff(want, figuresOf(merged), exactly); d != "" {
-					t.Fatalf("%d machines: %s", machines, d)
-				}
+			if d := cmp.Diff(want, figuresOf(all), exactly); d != "" {
+				t.Fatalf("%d machines: %s", machines, d)
 			}
 			if size > 600*len(list) {
 				t.Errorf("%d bytes for %d requests", size, len(list))
 			}
-			if err := m.Close(); err != nil {
-				t.Error(err)
-			}
 		}
 	}
 }
 
-// TestLostPieces: without one of its pieces a machine is not complete, and what came is used.
-func TestLostPieces(t *testing.T) {
+// TestAccounts: a machine is complete only with all of its pieces, each once and in their order.
+func TestAccounts(t *testing.T) {
 	set := selection(t)
-	list := rows(set, 300)
-	sent := onSeveral(t, set, list, 2, 5)
-	dir := t.TempDir()
-	m, err := NewMerger(set, 2, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, d := range sent {
-		if d.machine == 1 && d.number == 2 {
-			continue
-		}
-		if err := m.Add(d.machine, sent[i].sealed); err != nil {
+	sent := onSeveral(t, rows(set, 300), 1, 5)[0]
+	var list []*Piece
+	for _, d := range sent {
+		p, err := expected(set).Open(d.sealed)
+		if err != nil {
 			t.Fatal(err)
 		}
+		list = append(list, p)
 	}
-	if a, b := m.State(0), m.State(1); !a.Complete || b.Complete || b.Rows >= 150 || b.About == nil {
-		t.Errorf("%+v %+v", a, b)
-	}
-	merged, err := m.Merge()
-	if err != nil {
-		t.Fatal(err)
-	}
-	valid, failed, cut := merged.Profiling.Counts()
-	warm, warmFailed, warmCut := merged.Warmup.Counts()
-	if got := valid + failed + cut + warm + warmFailed + warmCut; got != m.State(0).Rows+m.State(1).Rows {
-		t.Errorf("%d requests", got)
-	}
-	if err := m.Close(); err != nil {
-		t.Error(err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
+	last := list[len(list)-1]
+	for name, one := range map[string]struct {
+		order []*Piece
+		want  string
+	}{
+		"a piece twice":         {[]*Piece{list[0], list[0]}, "piece 0 of results came, want 1"},
+		"a piece missing":       {[]*Piece{list[0], list[2]}, "piece 2 of results came, want 1"},
+		"one after the last":    {append(slices.Clone(list), list[0]), "follows the last"},
+		"other numbers":         {[]*Piece{{Total: &Total{Pieces: 1, Rows: 3}}}, "has sent 3 requests in 1 pieces; 0 came in 1"},
+		"another last number":   {[]*Piece{{Total: &Total{Pieces: 2}}}, "in 2 pieces"},
+		"the last one as first": {[]*Piece{last}, "want 0"},
+	} {
+		var a Account
+		for i, p := range one.order {
+			before := a
+			err := a.Add(p)
+			if i < len(one.order)-1 {
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+				continue
+			}
+			if err == nil || !strings.Contains(err.Error(), one.want) || a != before {
+				t.Errorf("%s: %v, want %q; %+v, before %+v", name, err, one.want, a, before)
+			}
+		}
+		if name != "one after the last" && (a.Complete() || a.About() != nil) {
+			t.Errorf("%s: complete", name)
+		}
 	}
 }
 
-// TestHostilePieces: nothing that a machine sends counts requests twice or is used half.
+// TestHostilePieces: nothing of a piece is used that does not fit the run.
 func TestHostilePieces(t *testing.T) {
 	set := selection(t)
-	one, other := onSeveral(t, set, rows(set, 100), 1, 4), onSeveral(t, set, rows(set, 200), 1, 4)
-	m, err := NewMerger(set, 1, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = m.Close() })
-	refuse := func(what, want string, sealed []byte) {
+	sealed := onSeveral(t, rows(set, 100), 1, 4)[0][0].sealed
+	refuse := func(what, want string, x Expected, sealed []byte) {
 		t.Helper()
-		before := m.State(0)
-		if err := m.Add(0, sealed); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := x.Open(sealed); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", what, err)
 		}
-		if d := cmp.Diff(before, m.State(0)); d != "" {
-			t.Errorf("%s: %s", what, d)
-		}
 	}
-	if err := m.Add(0, one[1].sealed); err != nil {
-		t.Fatal(err)
-	}
-	refuse("another piece of the same number", "different contents", other[1].sealed)
-	refuse("half a piece", "cannot be read", one[0].sealed[:len(one[0].sealed)/2])
-	refuse("noise", "cannot be read", []byte(strings.Repeat("noise", 100)))
-	refuse("nothing", "cannot be read", nil)
-	refuse("a large piece", "at most", make([]byte, MaxSize+1))
-	if err := m.Add(5, one[0].sealed); err == nil {
-		t.Error("machine 5 of 1")
-	}
-	p, err := open(one[0].sealed)
+	x := expected(set)
+	refuse("half a piece", "cannot be read", x, sealed[:len(sealed)/2])
+	refuse("noise", "cannot be read", x, []byte(strings.Repeat("noise", 100)))
+	refuse("nothing", "cannot be read", x, nil)
+	refuse("a large piece", "at most", x, make([]byte, MaxSize+1))
+	other, err := metric.NewSelection(metric.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	change := func(do func(p *piece)) []byte {
-		changed := *p
-		changed.parts = slices.Clone(p.parts)
-		do(&changed)
-		b, err := changed.seal()
+	refuse("other metrics", "other metrics", Expected{Metrics: other, Phases: 3, Files: 2}, sealed)
+	refuse("too few phases", "phase 0 of 0", Expected{Metrics: set, Files: 2}, sealed)
+	refuse("other files", "2 entries, want 1", Expected{Metrics: set, Phases: 3, Files: 1}, sealed)
+	change := func(do func(p *plain)) []byte {
+		p, err := unseal(sealed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		do(p)
+		b, err := p.seal()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	refuse("too few rows", "and says", change(func(p *piece) { p.rows-- }))
-	refuse("a part twice", "and says", change(func(p *piece) { p.parts = append(p.parts, p.parts[0]) }))
-	refuse("a negative number", "number -1", change(func(p *piece) { p.number = -1 }))
-	refuse("a far number", "at most", change(func(p *piece) { p.number = maxPieces }))
-	refuse("last, but not so", "not the last one", change(func(p *piece) { p.last, p.total.Pieces = true, 9 }))
-	refuse("other metrics", "other metrics", change(func(p *piece) {
-		set, err := metric.NewSelection(metric.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p.parts[0].reduced = set.NewReducer().Append(nil)
-	}))
-	last := one[len(one)-1]
-	if err := m.Add(0, last.sealed); err != nil {
-		t.Fatal(err)
-	}
-	refuse("a piece after the last one", "the machine said", change(func(p *piece) { p.number = last.number + 1 }))
+	refuse("a negative number", "number -1", x, change(func(p *plain) { p.number = -1 }))
+	refuse("an entry beyond the lines", "ends at byte", x, change(func(p *plain) { p.results[3].ends[1]++ }))
+	refuse("an entry that ends before the one before", "ends at byte", x, change(func(p *plain) { p.results[3].ends[1] = 0 }))
+	refuse("half a row", "result 2 of piece 0", x, change(func(p *plain) { p.results[2].row = p.results[2].row[:9] }))
 }
 
 // TestSealerKeepsUnacceptedPieces: a piece whose receipt was not confirmed is offered again, unchanged, and those after it wait.
 func TestSealerKeepsUnacceptedPieces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := selection(t)
-		list := rows(set, 60)
-		var sent []delivery
+		var taken, refused [][]byte
 		broken := true
-		s := NewSealer(set, func(number int64, sealed []byte) error {
-			sent = append(sent, delivery{0, number, sealed})
+		s := NewSealer(func(number int64, sealed []byte, last bool) error {
 			if broken {
+				refused = append(refused, sealed)
 				return errors.New("no connection")
 			}
+			taken = append(taken, sealed)
 			return nil
 		})
-		for i, row := range list {
-			s.Observe(row)
+		for i, row := range rows(set, 60) {
+			lines, ends := linesOf(row)
+			s.Add(row, lines, ends)
 			if i%20 == 19 {
 				time.Sleep(sealEvery)
 				synctest.Wait()
@@ -327,80 +351,66 @@ func TestSealerKeepsUnacceptedPieces(t *testing.T) {
 		if err := s.Close(nil); err != nil {
 			t.Fatal(err)
 		}
-		m, err := NewMerger(set, 1, t.TempDir())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer m.Close()
-		for _, d := range sent {
-			if err := m.Add(0, d.sealed); err != nil {
+		var a Account
+		for _, sealed := range taken {
+			p, err := expected(set).Open(sealed)
+			if err == nil {
+				err = a.Add(p)
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		if s := m.State(0); !s.Complete || s.Rows != 60 || s.Twice != 3 || s.Pieces < 3 {
-			t.Errorf("%+v of %d deliveries", s, len(sent))
+		if !a.Complete() || a.Rows != 60 || a.Pieces < 3 || len(refused) != 3 {
+			t.Errorf("%+v after %d refusals", a, len(refused))
+		}
+		for _, sealed := range refused {
+			if !bytes.Equal(sealed, taken[0]) {
+				t.Error("the piece was changed")
+			}
 		}
 	})
 }
 
-// TestSealerReportsLoss: if the sink never takes a piece, Close says so.
+// TestSealerReportsLoss: if the sink never takes a piece, or a result fits into none, Close says so.
 func TestSealerReportsLoss(t *testing.T) {
-	set := selection(t)
-	s := NewSealer(set, func(int64, []byte) error { return os.ErrClosed })
-	s.Observe(rows(set, 3)[1])
+	row := rows(selection(t), 3)[1]
+	s := NewSealer(func(int64, []byte, bool) error { return os.ErrClosed })
+	s.Add(row, nil, nil)
 	if err := s.Close(nil); !errors.Is(err, os.ErrClosed) {
 		t.Error(err)
 	}
+	pieces := 0
+	s = NewSealer(func(int64, []byte, bool) error { pieces++; return nil })
+	s.Add(row, make([]byte, maxPlain), []int{maxPlain})
+	if err := s.Close(nil); err == nil || !strings.Contains(err.Error(), "at most") || pieces != 1 {
+		t.Errorf("%v after %d pieces", err, pieces)
+	}
 }
 
+// FuzzOpen reads pieces without their compression, which hides the contents from the fuzzer.
 func FuzzOpen(f *testing.F) {
 	set := selection(f)
-	s := NewSealer(set, func(_ int64, sealed []byte) error { f.Add(sealed); return nil })
-	for _, row := range rows(set, 20) {
-		s.Observe(row)
-	}
-	if err := s.Close([]byte("about")); err != nil {
-		f.Fatal(err)
-	}
-	m := &Merger{set: set}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := open(b)
+	for _, d := range onSeveral(f, rows(set, 20), 1, 2)[0] {
+		p, err := unseal(d.sealed)
 		if err != nil {
-			return
-		}
-		if list, err := m.read(p); err == nil && len(list) != len(p.parts) {
-			t.Fatalf("%d of %d parts", len(list), len(p.parts))
-		}
-	})
-}
-
-// FuzzPlain reads the binary form without its compression, which hides it from the fuzzer.
-func FuzzPlain(f *testing.F) {
-	set := selection(f)
-	s := NewSealer(set, func(_ int64, sealed []byte) error {
-		p, err := open(sealed)
-		if err != nil {
-			return err
+			f.Fatal(err)
 		}
 		c := binenc.NewWriter(nil)
 		p.visit(c)
 		f.Add(c.Bytes())
-		return nil
-	})
-	for _, row := range rows(set, 20) {
-		s.Observe(row)
 	}
-	if err := s.Close([]byte("about")); err != nil {
-		f.Fatal(err)
-	}
-	m := &Merger{set: set}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := read(b)
+		p, err := readPlain(b)
 		if err != nil {
 			return
 		}
-		if list, err := m.read(p); err == nil && len(list) != len(p.parts) {
-			t.Fatalf("%d of %d parts", len(list), len(p.parts))
+		opened, err := expected(set).open(p)
+		if err != nil {
+			return
+		}
+		for _, r := range opened.Results {
+			newMerged(set).add(r.Row)
 		}
 	})
 }

@@ -1,80 +1,60 @@
 package pieces
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 )
 
 const (
 	sealEvery = time.Second
-	sealSize  = 4 << 20 // approximate size of the rows, in bytes, at which a piece is sealed earlier
+	sealSize  = 4 << 20 // size of the results, in bytes, at which a piece is sealed earlier
 )
 
-// Sink receives the sealed pieces of a machine in the order of their numbers, from 0. It may block: requests go to the next piece meanwhile. A piece
+// Sink receives the sealed pieces of a machine in the order of their numbers, from 0. It may block: results go to the next piece meanwhile. A piece
 // that it has returned an error for is offered again, unchanged.
-type Sink func(number int64, sealed []byte) error
+type Sink func(number int64, sealed []byte, last bool) error
 
-// Sealer is an observer of rows (pipeline.Observer). It reduces them by phase and seals a piece every second.
+// Sealer collects results and seals a piece every second. Its methods are safe for concurrent use.
 type Sealer struct {
-	set  *metric.Selection
 	sink Sink
 
 	mu      sync.Mutex
-	current *growing
-	size    int // approximate size of current, bytes
-	grown   []*growing
+	current []encoded
+	size    int // of current, bytes
+	grown   [][]encoded
 	full    chan struct{}
 
-	sending sync.Mutex // guards what follows
-	queue   []*growing // to be sealed
+	sending sync.Mutex  // guards what follows
+	queue   [][]encoded // to be sealed
 	number  int64
 	rows    int64
 	waiting []byte // a piece that the sink has not taken; nil = none
+	last    bool   // it is the last one
+	lost    error  // results that do not fit into a piece
 	stop    chan struct{}
 	once    sync.Once
 	stopped sync.WaitGroup
 }
 
-// growing is a piece before it is sealed.
-type growing struct {
-	rows    int64
-	phases  map[int]*reduced
-	slowest metric.Slowest
-}
-
-type reduced struct {
-	warmup bool
-	*metric.Reducer
-}
-
 // NewSealer starts a sealer. Close or Stop ends it.
-func NewSealer(set *metric.Selection, sink Sink) *Sealer {
-	s := &Sealer{set: set, sink: sink, current: newGrowing(), full: make(chan struct{}, 1), stop: make(chan struct{})}
+func NewSealer(sink Sink) *Sealer {
+	s := &Sealer{sink: sink, full: make(chan struct{}, 1), stop: make(chan struct{})}
 	s.stopped.Go(s.run)
 	return s
 }
 
-func newGrowing() *growing { return &growing{phases: map[int]*reduced{}} }
-
-// Observe adds a row.
-func (s *Sealer) Observe(row *metric.Row) {
+// Add adds a result. The lines may be overwritten afterwards.
+func (s *Sealer) Add(row *metric.Row, lines []byte, ends []int) {
+	e := encoded{row: row.Append(nil), lines: slices.Clone(lines), ends: slices.Clone(ends)}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	g := s.current
-	r := g.phases[row.Meta.PhaseIndex]
-	if r == nil {
-		r = &reduced{row.Meta.Warmup, s.set.NewReducer()}
-		g.phases[row.Meta.PhaseIndex] = r
-	}
-	r.Add(row)
-	if g.rows++; !row.Meta.Warmup {
-		g.slowest.Add(row)
-	}
-	if s.size += 100 + 8*len(row.Gaps); s.size >= sealSize {
+	s.current = append(s.current, e)
+	if s.size += e.size(); s.size >= sealSize {
 		s.rotate()
 		select {
 		case s.full <- struct{}{}:
@@ -85,9 +65,9 @@ func (s *Sealer) Observe(row *metric.Row) {
 
 // rotate begins the next piece.
 func (s *Sealer) rotate() {
-	if s.current.rows > 0 {
+	if len(s.current) > 0 {
 		s.grown = append(s.grown, s.current)
-		s.current, s.size = newGrowing(), 0
+		s.current, s.size = nil, 0
 	}
 }
 
@@ -105,7 +85,7 @@ func (s *Sealer) run() {
 	}
 }
 
-// Seal seals what there is and passes it to the sink. It does nothing if there are no new rows.
+// Seal seals what there is and passes it to the sink. It does nothing if there are no new results.
 func (s *Sealer) Seal() error {
 	s.sending.Lock()
 	defer s.sending.Unlock()
@@ -118,30 +98,22 @@ func (s *Sealer) Seal() error {
 		if err := s.offer(); err != nil || len(s.queue) == 0 {
 			return err
 		}
-		p := s.piece(s.queue[0])
+		results := s.queue[0]
 		s.queue = s.queue[1:]
-		if err := s.send(p); err != nil {
+		if err := s.send(&plain{number: s.number, results: results}); err != nil {
 			return err
 		}
 	}
 }
 
-// piece converts rows to the next piece.
-func (s *Sealer) piece(g *growing) *piece {
-	p := &piece{number: s.number, rows: g.rows, slowest: g.slowest}
-	for phase, r := range g.phases {
-		p.parts = append(p.parts, part{phase: phase, warmup: r.warmup, reduced: r.Append(nil)})
-	}
-	sorting.Sort(p.parts, func(a, b part) int { return a.phase - b.phase })
-	return p
-}
-
 // send seals a piece. It never changes after that.
-func (s *Sealer) send(p *piece) (err error) {
+func (s *Sealer) send(p *plain) (err error) {
 	if s.waiting, err = p.seal(); err != nil {
-		return err
+		s.lost = errors.Join(s.lost, err)
+		return nil
 	}
-	s.rows += p.rows
+	s.rows += int64(len(p.results))
+	s.last = p.total != nil
 	return s.offer()
 }
 
@@ -150,7 +122,7 @@ func (s *Sealer) offer() error {
 	if s.waiting == nil {
 		return nil
 	}
-	if err := s.sink(s.number, s.waiting); err != nil {
+	if err := s.sink(s.number, s.waiting, s.last); err != nil {
 		return err
 	}
 	s.waiting = nil
@@ -164,7 +136,7 @@ func (s *Sealer) Stop() {
 	s.stopped.Wait()
 }
 
-// Close seals the rest and the last piece, which says how many pieces and rows there are. No row may come after it.
+// Close seals the rest and the last piece, which says how many pieces and results there are. No result may come after it.
 func (s *Sealer) Close(about []byte) error {
 	s.Stop()
 	err := s.Seal()
@@ -173,7 +145,5 @@ func (s *Sealer) Close(about []byte) error {
 	if err != nil {
 		return fmt.Errorf("some results were not accepted: %w", err)
 	}
-	p := s.piece(newGrowing())
-	p.last, p.total = true, Total{Pieces: s.number + 1, Rows: s.rows, About: about}
-	return s.send(p)
+	return errors.Join(s.send(&plain{number: s.number, total: &Total{Pieces: s.number + 1, Rows: s.rows, About: about}}), s.lost)
 }

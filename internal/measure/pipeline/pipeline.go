@@ -36,6 +36,9 @@ type Options struct {
 	Secrets func(*record.Record) *redact.Secrets
 	// Observers receive every row.
 	Observers []Observer
+	// Forward, if set, receives every row and its entries instead of Sinks' Write: another process writes them (Accept). The entries are only valid
+	// during the call. ends are the ends of the entries.
+	Forward func(row *metric.Row, entries []byte, ends []int)
 
 	// Split lists the phases (by index over all phases) with their own reducer, in addition to that of their kind.
 	Split []int
@@ -56,7 +59,7 @@ type Sink interface {
 	Close() error
 }
 
-// Pipeline processes finished records. Any goroutine may call Put until Close.
+// Pipeline processes finished records. Any goroutine may call Put and Accept until Close.
 type Pipeline struct {
 	opts      Options
 	queue     queue
@@ -106,7 +109,10 @@ func New(opts Options) *Pipeline {
 	}
 	p.queue.init(opts.Queue)
 	p.memory.init(opts.Memory)
-	p.observers = append([]Observer{p.sums}, opts.Observers...)
+	if opts.Forward == nil { // otherwise the requests are counted elsewhere
+		p.observers = append(p.observers, p.sums)
+	}
+	p.observers = append(p.observers, opts.Observers...)
 	for range opts.Workers {
 		p.workers.Go(p.work)
 	}
@@ -147,6 +153,11 @@ func (p *Pipeline) wait(it item) {
 func (p *Pipeline) Feed(rec *record.Record) {
 	p.feedCount++
 	p.wait(item{rec, p.feedCount, size(rec)})
+}
+
+// Accept passes on a request that another process has finished (Options.Forward). It waits for room. The pipeline owns the entries from then on.
+func (p *Pipeline) Accept(row *metric.Row, entries []byte, ends []int) {
+	p.done <- []result{{row: row, lines: &entries, ends: ends}}
 }
 
 // Backlog returns the largest number of records that waited in memory at once, and the number of records that went through the temporary file.
@@ -276,6 +287,10 @@ func (p *Pipeline) writeResult(res result) {
 	for _, o := range p.observers {
 		o.Observe(res.row)
 	}
+	if p.opts.Forward != nil {
+		p.forward(res)
+		return
+	}
 	from := 0
 	for i, end := range res.ends {
 		if part := (*res.lines)[from:end]; len(part) > 0 && p.broken[i] == nil {
@@ -283,6 +298,21 @@ func (p *Pipeline) writeResult(res result) {
 		}
 		from = end
 	}
+	p.finish(res)
+}
+
+// forward passes a row and its entries to another process.
+func (p *Pipeline) forward(res result) {
+	var entries []byte
+	if res.lines != nil {
+		entries = *res.lines
+	}
+	p.opts.Forward(res.row, entries, res.ends)
+	p.finish(res)
+}
+
+// finish gives the memory of a result back.
+func (p *Pipeline) finish(res result) {
 	if res.lines != nil {
 		buffers.Put(res.lines)
 	}

@@ -29,7 +29,7 @@ func (r *Record) visit(c *binenc.Coder) {
 		c.Fail("a record of layout %d; this program reads %d", version, layout)
 		return
 	}
-	r.Meta.visit(c)
+	r.Meta.Visit(c)
 	for _, at := range []*int64{&r.WallOffset, &r.Intended, &r.Issued, &r.Start, &r.Ack, &r.End, &r.CancelledAt} {
 		c.Int64(at)
 	}
@@ -44,7 +44,8 @@ func (r *Record) visit(c *binenc.Coder) {
 	binenc.Pointer(c, &r.Trace, visitTrace)
 }
 
-func (m *Meta) visit(c *binenc.Coder) {
+// Visit encodes or decodes the facts about a request.
+func (m *Meta) Visit(c *binenc.Coder) {
 	c.Int64(&m.SessionNum)
 	for _, text := range []*string{&m.BenchmarkID, &m.RequestID, &m.CorrelationID, &m.ParentID, &m.RootID, &m.ConversationID, &m.Model, &m.WorkerID, &m.ProcessorID, &m.PhaseName} {
 		c.String(text)

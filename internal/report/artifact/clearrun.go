@@ -59,10 +59,19 @@ func (l Layout) Clear(keep func(path string) bool) (removed int, err error) {
 		_ = os.Remove(of.Dir) // fails if the user has a file there, which must stay
 	}
 	_ = os.Remove(filepath.Join(l.Dir, "phases"))
+	machines, _ := os.ReadDir(filepath.Join(l.Dir, "machines")) // an error means that no run on several machines was there
+	for _, m := range machines {
+		for _, file := range MachineFiles {
+			drop(l.Machine(m.Name(), file))
+		}
+		_ = os.Remove(filepath.Dir(l.Machine(m.Name(), "")))
+	}
+	_ = os.Remove(filepath.Join(l.Dir, "machines"))
 	if removed > 0 {
 		drop(l.Inputs())
 		drop(l.Inputs() + inputsDraft)
 		drop(l.Outputs())
+		drop(l.Machines())
 	}
 	return removed, errors.Join(errs...)
 }

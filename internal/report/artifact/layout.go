@@ -92,6 +92,17 @@ func (l Layout) ClientMachine() string {
 // MLflow is the file that says where the results are on an MLflow server; it ignores the prefix.
 func (l Layout) MLflow() string { return filepath.Join(l.Dir, "mlflow_export.json") }
 
+// Machines is the file about the machines that sent the requests; it ignores the prefix.
+func (l Layout) Machines() string { return filepath.Join(l.Dir, "machines.json") }
+
+// MachineFiles are the names of the files that each of several machines sends to the controller.
+var MachineFiles = []string{"aiperf.log", "client_machine.jsonl"}
+
+// Machine is a file of one of several machines, by one of MachineFiles.
+func (l Layout) Machine(name, file string) string {
+	return filepath.Join(l.Dir, "machines", name, file)
+}
+
 // Timeline is the file of the run second by second.
 func (l Layout) Timeline() string {
 	return l.named("profile_export_timeline.jsonl", "_timeline.jsonl")

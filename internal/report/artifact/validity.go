@@ -155,6 +155,11 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 		o.B = c.Close()
 	}
 	appendBounds(&o, v.Bounds)
+	if len(v.Machines) > 0 {
+		if text, err := json.Marshal(entriesOf(v.Machines)); err == nil { // it holds finite numbers and texts only
+			o.Raw("machines", text)
+		}
+	}
 	for _, k := range validityKeys {
 		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key] || v.CacheSource != "" && strings.HasPrefix(k.key, "prompt_cache_") && (v.CacheCounter != "" || !strings.HasPrefix(k.key, "prompt_cache_counter")))
 	}
@@ -232,6 +237,11 @@ func ReadValidity(data []byte) (s metric.ClientStats, err error) {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(data, &values); err != nil {
 		return s, fmt.Errorf("validity: %w", err)
+	}
+	if raw, ok := values["machines"]; ok {
+		if s.Machines, err = readMachines(raw); err != nil {
+			return metric.ClientStats{}, err
+		}
 	}
 	for _, k := range validityKeys {
 		raw, ok := values[k.key]

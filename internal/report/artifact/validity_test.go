@@ -3,6 +3,7 @@ package artifact
 import (
 	"encoding/json"
 	"math"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func TestBoundsComeBack(t *testing.T) {
 
 // TestValidityIsWhole: no field of ClientStats is missing in the file.
 func TestValidityIsWhole(t *testing.T) {
-	var s metric.ClientStats
+	s := metric.ClientStats{MachineParts: metric.MachineParts{Machines: someMachines()}}
 	for _, k := range validityKeys {
 		reflect.ValueOf(k.ref(&s)).Elem().Set(reflect.ValueOf(nonzero(k.ref(&s))).Elem())
 	}
@@ -119,5 +120,40 @@ func TestValidityRefused(t *testing.T) {
 		if _, err := ReadValidity([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+func someMachines() []metric.Machine {
+	return []metric.Machine{
+		{
+			Name: "w1", Host: "h", Complete: true, ClockOffset: -7, ClockBound: 19 * time.Microsecond, OutOfSight: 2600 * time.Millisecond, Sent: 500, Delivered: 500, Pieces: 4,
+			LagP99: 120 * time.Microsecond, CPUShare: 0.25, Cores: 8, Stalls: 1,
+		},
+		{Name: "w2", Index: 1, Problem: "its process ended", LostAt: 2100 * time.Millisecond, Sent: 300, Delivered: 250},
+	}
+}
+
+// TestMachinesOfVerdict: the machines of a verdict come back as they were, and machines.json says the same.
+func TestMachinesOfVerdict(t *testing.T) {
+	want := someMachines()
+	text := appendValidity(nil, &metric.Validity{ClientStats: metric.ClientStats{MachineParts: metric.MachineParts{Machines: want}}})
+	got, err := ReadValidity(text)
+	if err != nil || !reflect.DeepEqual(got.Machines, want) {
+		t.Errorf("%+v, %v", got.Machines, err)
+	}
+	l := NewLayout(t.TempDir(), "x")
+	if err := WriteMachines(l, want); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(l.Machines())
+	var doc struct{ Machines json.RawMessage }
+	if err == nil {
+		err = json.Unmarshal(file, &doc)
+	}
+	if again, e := readMachines(doc.Machines); err != nil || e != nil || !reflect.DeepEqual(again, want) {
+		t.Errorf("%+v, %v, %v", again, err, e)
+	}
+	if _, err := ReadValidity([]byte(`{"machines":{}}`)); err == nil {
+		t.Error("machines that are no list are read")
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"aiperf/internal/base/binenc"
 	"aiperf/internal/base/clock"
 	"aiperf/internal/workload/load"
 )
@@ -77,15 +78,14 @@ func (c *Coordinator) Begin(ctx context.Context, p *load.PhaseInfo) (int64, erro
 }
 
 // Complete tells the controller that this machine has completed a phase.
-func (c *Coordinator) Complete(ctx context.Context, phase int) error {
+func (c *Coordinator) Complete(ctx context.Context, f *load.PhaseStats) error {
+	w := binenc.NewWriter(nil)
+	f.Visit(w)
+	if w.Err() != nil {
+		return w.Err()
+	}
 	var none any
-	return c.ask(ctx, askComplete, question{Phase: phase}, &none)
-}
-
-// Finish tells the controller that this machine has completed the run.
-func (c *Coordinator) Finish(ctx context.Context) error {
-	var none any
-	return c.ask(ctx, askFinish, question{}, &none)
+	return c.ask(ctx, askComplete, question{Phase: f.Info.Index, Stats: w.Bytes()}, &none)
 }
 
 // fencePause is the time between two looks at the controller's signs of life.

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/binenc"
 	"aiperf/internal/base/clock"
 	"aiperf/internal/workload/load"
 )
@@ -22,7 +23,6 @@ const (
 	askBegin    = "begin"    // everything is prepared: when does the phase start?
 	askLease    = "lease"    // how much more may be sent?
 	askComplete = "complete" // the machine has completed the phase
-	askFinish   = "finish"   // the machine has completed the run
 )
 
 // leadTime is the time from the agreement on a start until the start.
@@ -33,6 +33,7 @@ type question struct {
 	Phase int        // index
 	Used  load.Usage // open
 	Ask   load.Ask   // lease
+	Stats []byte     // complete: statistics of the phase on this machine, on the controller's clock
 }
 
 // start is the answer to begin: an instant on the controller's clock.
@@ -43,14 +44,24 @@ var errUnknown = errors.New("the run is under way: its shares are given out")
 
 // Hub is the controller's side of one run. It is safe for concurrent use.
 type Hub struct {
-	scenario load.Scenario // of the whole run, with the number of machines
-	names    []string      // of the machines, by index
-	wait     time.Duration // longest wait for other machines
+	scenario load.Scenario   // of the whole run, with the number of machines
+	names    []string        // of the machines, by index
+	wait     time.Duration   // longest wait for other machines
+	ctx      context.Context // ends with Close
+	cancel   context.CancelFunc
+	hooks    load.Hooks // Before and Started of the phases that machines start together
 
 	mu       sync.Mutex
 	barriers map[barrierKey]*barrier
 	leases   map[int]*phaseLeases // by phase
-	gone     []bool               // has completed the run, or is lost
+	gone     []bool               // has ended its part, or is lost
+
+	completed map[int][]*load.PhaseStats // by phase and machine
+	phases    []*load.PhaseStats         // that all machines have completed
+	concluded int                        // number of them
+	calls     chan func()                // of hooks, one after the other
+	called    chan struct{}              // closed after the last call
+	closed    bool
 }
 
 type barrierKey struct {
@@ -60,10 +71,12 @@ type barrierKey struct {
 
 // barrier opens when every machine that is not gone has arrived.
 type barrier struct {
-	arrived []bool
-	used    load.Usage
-	at      int64
-	open    chan struct{}
+	arrived  []bool
+	used     load.Usage
+	complete bool // nobody is waited for any more
+	at       int64
+	err      error // why the phase does not start
+	open     chan struct{}
 }
 
 // phaseLeases are the leases of a phase and what each machine has of them.
@@ -72,12 +85,22 @@ type phaseLeases struct {
 	given []int64
 }
 
-// NewHub returns the hub of a run on the named machines. wait limits how long a machine waits for others.
-func NewHub(scenario load.Scenario, names []string, wait time.Duration) *Hub {
+// NewHub returns the hub of a run on the named machines. wait limits how long a machine waits for others. Of the hooks, Before and Started are called, for
+// the phases that machines start together.
+func NewHub(scenario load.Scenario, names []string, wait time.Duration, hooks load.Hooks) *Hub {
 	scenario.Share = load.Share{Of: len(names)}
-	return &Hub{
-		scenario: scenario, names: names, wait: wait, barriers: map[barrierKey]*barrier{}, leases: map[int]*phaseLeases{}, gone: make([]bool, len(names)),
+	h := &Hub{
+		scenario: scenario, names: names, wait: wait, hooks: hooks, barriers: map[barrierKey]*barrier{}, leases: map[int]*phaseLeases{}, gone: make([]bool, len(names)),
+		completed: map[int][]*load.PhaseStats{}, calls: make(chan func(), 2*len(scenario.Phases)), called: make(chan struct{}),
 	}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	go func() {
+		defer close(h.called)
+		for call := range h.calls {
+			call()
+		}
+	}()
+	return h
 }
 
 // Answer answers a question of a machine. It implements the function of bus.Options.
@@ -106,9 +129,7 @@ func (h *Hub) Answer(ctx context.Context, name, kind string, data []byte) ([]byt
 	case askLease:
 		reply, err = h.lease(ctx, q.Phase, k, q.Ask)
 	case askComplete:
-		h.complete(q.Phase, k)
-	case askFinish:
-		h.Lost(name)
+		err = h.complete(q.Phase, k, q.Stats)
 	default:
 		err = fmt.Errorf("the controller does not know the question %q", kind)
 	}
@@ -131,7 +152,7 @@ func (h *Hub) gather(ctx context.Context, key barrierKey, k int, used load.Usage
 	lost := h.gone[k]
 	if !lost {
 		b.arrived[k] = true
-		if b.at == 0 {
+		if !b.complete {
 			b.used = b.used.Max(used)
 		}
 		h.release()
@@ -142,7 +163,7 @@ func (h *Hub) gather(ctx context.Context, key barrierKey, k int, used load.Usage
 	}
 	select {
 	case <-b.open:
-		return b, nil
+		return b, b.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("phase %q did not start within %v: no word from %s", h.scenario.Phases[key.phase].Name, h.wait, h.missing(b))
 	}
@@ -163,16 +184,38 @@ func (h *Hub) missing(b *barrier) string {
 
 // release opens the barriers at which every machine has arrived that is not gone.
 func (h *Hub) release() {
-	for _, b := range h.barriers {
-		ready := b.at == 0
+	for key, b := range h.barriers {
+		ready := !b.complete
 		for k := range h.names {
 			ready = ready && (b.arrived[k] || h.gone[k])
 		}
 		if ready {
-			b.at = clock.Now() + int64(leadTime)
-			close(b.open)
+			b.complete = true
+			go h.open(key, b)
 		}
 	}
+}
+
+// open lets the machines pass a barrier. At the start of a phase it calls the hooks and agrees on the instant.
+func (h *Hub) open(key barrierKey, b *barrier) {
+	info := h.scenario.Info(key.phase)
+	if key.kind == askBegin && h.hooks.Before != nil {
+		ctx, cancel := context.WithTimeout(h.ctx, h.wait)
+		b.err = h.hooks.Before(ctx, &info)
+		cancel()
+	}
+	b.at = clock.Now() + int64(leadTime)
+	if key.kind == askBegin && b.err == nil && h.hooks.Started != nil {
+		h.mu.Lock()
+		if !h.closed {
+			h.calls <- func() {
+				time.Sleep(time.Duration(b.at - clock.Now()))
+				h.hooks.Started(&info, b.at)
+			}
+		}
+		h.mu.Unlock()
+	}
+	close(b.open)
 }
 
 // leasesOf returns the leases of a phase, or nil if it has none.
@@ -215,11 +258,63 @@ func (h *Hub) lease(ctx context.Context, phase, k int, ask load.Ask) (load.Lease
 	return got, err
 }
 
-// complete notes that a machine has completed a phase.
-func (h *Hub) complete(phase, k int) {
+// complete notes that a machine has completed a phase. When all have, the statistics of the phase are known.
+func (h *Hub) complete(phase, k int, stats []byte) error {
+	f, c := new(load.PhaseStats), binenc.NewReader(stats)
+	if f.Visit(c); c.Err() != nil || f.Info.Index != phase {
+		return fmt.Errorf("the statistics of machine %q are damaged", h.names[k])
+	}
 	if l := h.leasesOf(phase); l != nil {
 		l.Leave(k)
 	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.completed[phase] == nil {
+		h.completed[phase] = make([]*load.PhaseStats, len(h.names))
+	}
+	if h.completed[phase][k] == nil {
+		h.completed[phase][k] = f
+	}
+	h.conclude()
+	return nil
+}
+
+// conclude calls the hook After of the phases that every machine has completed that is not gone, in their order.
+func (h *Hub) conclude() {
+	for ; h.concluded < len(h.scenario.Phases); h.concluded++ {
+		parts, ready := h.completed[h.concluded], false
+		for k := range h.names {
+			done := parts != nil && parts[k] != nil
+			if ready = ready || done; !done && !h.gone[k] {
+				return
+			}
+		}
+		if !ready {
+			return
+		}
+		f := load.MergeShares(slices.DeleteFunc(slices.Clone(parts), func(f *load.PhaseStats) bool { return f == nil }))
+		h.phases = append(h.phases, f)
+		if h.hooks.After != nil && !h.closed {
+			h.calls <- func() { h.hooks.After(f) }
+		}
+	}
+}
+
+// Phases returns the statistics of the phases that the machines have completed.
+func (h *Hub) Phases() []*load.PhaseStats {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Clone(h.phases)
+}
+
+// Close waits for the calls of hooks that are due. Nothing may be asked afterwards.
+func (h *Hub) Close() {
+	h.mu.Lock()
+	h.closed = true
+	h.cancel()
+	close(h.calls)
+	h.mu.Unlock()
+	<-h.called
 }
 
 // Lost notes that a machine sends nothing any more: nobody waits for it, and its part is not given to others.
@@ -235,4 +330,5 @@ func (h *Hub) Lost(name string) {
 		l.Leave(k)
 	}
 	h.release()
+	h.conclude()
 }

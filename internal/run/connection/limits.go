@@ -105,8 +105,9 @@ func (b Limits) Check(p load.Scenario, targets []*transport.Target, o transport.
 		if !phase.Seamless {
 			before = 0
 		}
-		need := d.most + before
-		before = d.most
+		own := int(p.Share.Part(int64(d.most)))
+		need := own + before
+		before = own
 		if over := "needs"; b.files > 0 && need > b.files-b.spare {
 			if !d.certain {
 				over = "may need"

@@ -26,6 +26,7 @@ type Options struct {
 	Addresses *connection.Addresses
 	Streaming bool          // answers are streams
 	Phases    []load.Phase  // phases of the load
+	Worker    string        // name of this process in the records; "" = a random one
 	Watcher   watch.Watcher // follows the requests of the profiling phases; nil = no watcher
 	Warn      func(string)
 }
@@ -43,6 +44,9 @@ func New(o Options) *Executor {
 		replies:  o.Endpoint.Replies, followsUp: o.Endpoint.FollowsUp,
 		lengthInBody: o.Endpoint.Name == "template" || endpoint.LimitsOutput(results.CodecSettings(cfg, false).Extras),
 		worker:       "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
+	}
+	if o.Worker != "" {
+		e.worker = o.Worker
 	}
 	e.put = e.gate.put
 	e.headers.Framing = e.framing

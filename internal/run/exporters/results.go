@@ -65,9 +65,11 @@ func (w *Collection) gauges() (list []timeline.Gauge) {
 	return list
 }
 
-// AddObservations adds the observations of the machine and the servers to the basis of the verdict, and writes the timeline.
+// MachineUse returns the load of this machine from all programs.
+func (w *Collection) MachineUse(window metric.Window) metric.MachineUse { return w.machine.Use(window) }
+
+// AddObservations adds the observations of the servers to the basis of the verdict, and writes the timeline.
 func (w *Collection) AddObservations(client *metric.ClientStats, window metric.Window) error {
-	client.MachineUse = w.machine.Use(window)
 	gauges := w.gauges()
 	for _, g := range gauges {
 		if g.Key == servermetrics.Queue.Key {

@@ -37,6 +37,8 @@ type Options struct {
 	Grades  *accuracy.Grades // grades the answers; nil = no benchmark
 	Raw     bool             // write the raw export if the settings ask for it
 	Hurry   func() bool      // returns true when the user waits for the end: large texts are not counted any more; nil = never
+	// Forward receives every row and its entries of the files, which another process writes; nil = they are written here.
+	Forward func(row *metric.Row, entries []byte, ends []int)
 	// Prefixes receives the prompts of endpoint types that generate text; nil = not needed.
 	Prefixes *metric.Prefixes
 }
@@ -56,6 +58,7 @@ type Phase struct {
 type Assembly struct {
 	Options
 	pipe    *pipeline.Pipeline
+	files   int // number of files with an entry for every request
 	slowest slowestObserver
 	chat    *chatCounter // nil = inputs are counted without a chat template
 	rawPath string       // "" = no raw export
@@ -72,6 +75,7 @@ func New(o Options) (*Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.files = len(sinks)
 	input := endpoint.DecodeOptions{NoInput: !Counts(o.Config, o.Endpoint) && !o.Endpoint.Images} // the payload also tells how many images a request has
 	if o.Decode == nil {
 		o.Decode = func(rec *record.Record, how endpoint.DecodeOptions) (*record.Reply, *record.Error) {
@@ -79,7 +83,7 @@ func New(o Options) (*Assembly, error) {
 		}
 	}
 	p := pipeline.Options{
-		Metrics: o.Metrics, Count: count, Sinks: sinks, Split: split(o.Phases), Observers: append([]pipeline.Observer{&a.slowest}, o.Observers...), SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets,
+		Metrics: o.Metrics, Count: count, Sinks: sinks, Split: split(o.Phases), Observers: append([]pipeline.Observer{&a.slowest}, o.Observers...), SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets, Forward: o.Forward,
 		Decode:          func(rec *record.Record) (*record.Reply, *record.Error) { return o.Decode(rec, input) },
 		RequestedTokens: endpoint.RequestedTokens,
 		Workers:         max(1, processors.Cores()-1), // one core stays free for the load: a late read merges messages
@@ -174,6 +178,14 @@ func (a *Assembly) Put(rec *record.Record) { a.pipe.Put(rec) }
 
 // Feed passes a request to the pipeline and waits for room. Requests fed by one goroutine keep their order.
 func (a *Assembly) Feed(rec *record.Record) { a.pipe.Feed(rec) }
+
+// Accept passes on a request that another process has finished (Options.Forward), with its entries of the files.
+func (a *Assembly) Accept(row *metric.Row, entries []byte, ends []int) {
+	a.pipe.Accept(row, entries, ends)
+}
+
+// Files returns the number of files with an entry for every request.
+func (a *Assembly) Files() int { return a.files }
 
 // Close waits until every request is processed and completes the files that grew.
 func (a *Assembly) Close() error { return a.pipe.Close() }

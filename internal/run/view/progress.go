@@ -136,6 +136,6 @@ func progressSnapshot(s load.Snapshot) (ui.Snapshot, bool) {
 	}
 	return ui.Snapshot{
 		Phase: s.Info.Name, Index: s.Info.Index, Warmup: s.Info.Warmup, Cancelled: s.Cancelled, Sessions: s.Phase.Sessions, SessionsDone: s.Finished, Grace: s.Phase.Grace, Sent: s.Sent, Finished: s.Completed + s.Cancelled, Errors: s.Errors, InFlight: s.InFlight(),
-		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: time.Duration(now - s.Started), Sending: s.SentAll == 0, Began: time.Unix(0, clock.Wall(s.Started)),
+		Requests: s.Phase.Requests, Duration: s.Phase.Duration, Elapsed: max(0, time.Duration(now-s.Started)), Sending: s.SentAll == 0, Began: time.Unix(0, clock.Wall(s.Started)),
 	}, true
 }

@@ -42,7 +42,7 @@ type View struct {
 	mu        sync.Mutex // guards what the parts of a run report
 	steps     []liveview.Step
 	stepped   time.Time
-	load      *load.Generator
+	load      load.Sender // nil = the load has not begun
 	exporters *exporters.Collection
 	health    *watch.Health // nil until the load begins
 	over      bool          // the load has ended
@@ -147,7 +147,7 @@ func (v *View) Stage(name string, done bool) {
 }
 
 // BeginLoad records that the load begins.
-func (v *View) BeginLoad(g *load.Generator, w *exporters.Collection, h *watch.Health) {
+func (v *View) BeginLoad(g load.Sender, w *exporters.Collection, h *watch.Health) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.load, v.exporters, v.health = g, w, h

@@ -6,29 +6,23 @@ import (
 
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/results"
-	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
 )
 
 // pipelineQueue is the largest number of finished records that wait in memory.
 const pipelineQueue = 1024
 
-// ClientStats collects the client's measurements of itself during the profiling phases.
-func ClientStats(run *metric.Run, phases []*load.PhaseStats, used Usage, client *transport.Client, results *results.Assembly) metric.ClientStats {
+// ClientStats collects the client's measurements of itself during the profiling phases. m are those of the machine that sent the requests.
+func ClientStats(run *metric.Run, phases []*load.PhaseStats, m *MachineStats, results *results.Assembly) metric.ClientStats {
 	s := run.Profiling
-	backlog, spilled := results.Backlog()
 	e := metric.ClientStats{
-		CPUShare: used.share(), Cores: used.Cores, Machine: fingerprint(), CPUTime: used.CPU, GCPauseMax: used.MaxPause, GCPauseTotal: used.TotalPause,
-		ThreadWait: used.Stalls.ThreadWait, Stalls: used.Stalls.Count, StallLongest: used.Stalls.Longest, StallTotal: used.Stalls.Total, WakeDelay: used.Stalls.WakeDelay, WakesLate: 100 * used.Stalls.WakesLate,
-		BacklogMax: int(backlog), BacklogSize: pipelineQueue, Spilled: spilled,
+		CPUShare: m.CPUShare, Cores: m.Cores, Machine: m.Machine, CPUTime: m.CPU, GCPauseMax: m.MaxPause, GCPauseTotal: m.TotalPause,
+		ThreadWait: m.Stalls.ThreadWait, Stalls: m.Stalls.Count, StallLongest: m.Stalls.Longest, StallTotal: m.Stalls.Total, WakeDelay: m.Stalls.WakeDelay, WakesLate: 100 * m.Stalls.WakesLate,
+		BacklogMax: int(m.BacklogMax), BacklogSize: pipelineQueue, Spilled: m.Spilled, MachineUse: m.MachineUse,
 		Valid: s.Valid, Failed: s.Failed, SharedReads: s.SharedReads, OneMessage: s.OneMessage, Uncounted: s.Uncounted, Messages: messages(s),
+		ReadDelays: m.ReadDelays.Count, ReadDelayP50: time.Duration(m.ReadDelays.Quantile(0.5)), ReadDelayP99: time.Duration(m.ReadDelays.Quantile(0.99)),
+		PacketsLost: m.PacketsLost, CaptureMissing: m.CaptureMissing, LongestRest: m.LongestRest,
 	}
-	delays := client.ReadDelays()
-	e.ReadDelays = delays.Count
-	e.ReadDelayP50, e.ReadDelayP99 = time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))
-	e.LongestRest = client.Stats().LongestRest
-	captured := client.CaptureStats()
-	e.PacketsLost, e.CaptureMissing = int64(captured.Lost), captured.Missing
 	for _, g := range s.Errors {
 		if g.Error.Local {
 			e.FileLimitHits += g.Count

@@ -78,7 +78,7 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 	t.showSeries(0, false, nil)
 	t.sayCaches()
 	a, err := capacity.Find(ctx, t, options)
-	if err != nil {
+	if err = errors.Join(err, t.close()); err != nil {
 		return 1, err
 	}
 	return t.report(a, &o)

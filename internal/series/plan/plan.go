@@ -44,8 +44,10 @@ type Streams struct {
 	Args      []string // the command line after the program's name
 	Notes     []string // messages to the user from before the run; the log of every run repeats them
 	Warnings  []string
-	Secrets   *redact.Secrets                     // known secrets; nil = none yet
-	Next      func(dir string) []console.NextStep // returns commands that continue from the results in a directory; nil = none
+	Secrets   *redact.Secrets // known secrets; nil = none yet
+	// Machines opens the machines that send the requests; nil = this program was built without them.
+	Machines func(ctx context.Context, o MachineOptions) (Machines, error)
+	Next     func(dir string) []console.NextStep // returns commands that continue from the results in a directory; nil = none
 	// StepSummary is the path in GITHUB_STEP_SUMMARY; empty = there is none.
 	StepSummary string
 }
@@ -74,8 +76,12 @@ func Profile(ctx context.Context, run *config.Run, s Streams) int {
 		status, err = i.execute()
 	}
 	hide()
+	err = errors.Join(err, i.close())
 	if err != nil {
 		fmt.Fprintf(s.Err, "error: %s\n", terminal.Text(s.Secrets.Text(err.Error())))
+		if isLoss(err) {
+			return statusLost
+		}
 		return 1
 	}
 	return status
@@ -84,16 +90,17 @@ func Profile(ctx context.Context, run *config.Run, s Streams) int {
 // invocation is the execution of one command line.
 type invocation struct {
 	Streams
-	ctx     context.Context
-	run     *config.Run
-	command string
-	runner  runner
-	begun   bool              // a run has been started
-	rotated sync.Once         // for moving the results of the previous run away
-	clear   func() error      // removes the files of an earlier series, once; nil = nothing to remove
-	observe pipeline.Observer // receives every row; nil = not needed
-	web     *livepage.Server  // live page; nil = there is none
-	watch   watch.Watcher     // follows the requests and may end a run; nil = not needed
+	ctx      context.Context
+	run      *config.Run
+	command  string
+	runner   runner
+	begun    bool              // a run has been started
+	machines Machines          // that send the requests; nil = this process does, or there was no run yet
+	rotated  sync.Once         // for moving the results of the previous run away
+	clear    func() error      // removes the files of an earlier series, once; nil = nothing to remove
+	observe  pipeline.Observer // receives every row; nil = not needed
+	web      *livepage.Server  // live page; nil = there is none
+	watch    watch.Watcher     // follows the requests and may end a run; nil = not needed
 }
 
 func (i *invocation) execute() (status int, err error) {
@@ -152,7 +159,12 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 	if b.Runtime.UI == config.UIDashboard && id == "" { // for a single run: the screen shows only one
 		screen = i.Dashboard
 	}
+	machines, err := i.onMachines(ctx)
+	if err != nil {
+		return nil, err
+	}
 	done, err := run.Run(ctx, b, seed, run.Options{
+		Machines:  machines,
 		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Reported: i.Terminal && i.Progress > 0 && id == "", Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Web: i.web, Observe: i.observe, Watch: i.watch, Begin: func() error { return i.begins(b.Artifacts.Dir) },
 	})

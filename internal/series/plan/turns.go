@@ -46,7 +46,8 @@ func Turns(ctx context.Context, run *config.Run, o TurnOptions, s Streams) (*com
 		return nil, err
 	}
 	defer hide()
-	return i.turns(o)
+	result, err := i.turns(o)
+	return result, errors.Join(err, i.close())
 }
 
 // turns executes the blocks.

@@ -48,7 +48,7 @@ var errLost = errors.New("this machine has left the phase")
 func NewLeases(count int64, machines int) *Leases {
 	l := &Leases{left: count, beyond: count, own: make([]span, machines), waiting: make([]bool, machines), gone: make([]bool, machines), changed: make(chan struct{})}
 	for k := range l.own {
-		l.own[k].to = Share{Index: k, Of: machines}.part(count)
+		l.own[k].to = Share{Index: k, Of: machines}.Part(count)
 	}
 	return l
 }

@@ -61,21 +61,27 @@ type phase struct {
 	final     bool       // the stats are final
 }
 
+// Info describes a phase.
+func (scenario *Scenario) Info(index int) PhaseInfo {
+	p := &scenario.Phases[index]
+	info := PhaseInfo{Name: p.Name, Index: index, Profiling: -1, Warmup: p.Warmup, Seamless: p.Seamless, Mode: p.Mode, Primes: p.Mode == AgenticReplay && p.Warmup}
+	if !p.Warmup {
+		for _, other := range scenario.Phases[:index+1] {
+			if !other.Warmup {
+				info.Profiling++
+			}
+		}
+	}
+	return info
+}
+
 func (g *Generator) newPhase(ctx context.Context, index int) *phase {
 	p := &phase{
 		Phase: g.scenario.Phases[index], g: g, sending: true, stopAt: never,
 		inFlight: map[*ticket]struct{}{}, idle: make(chan struct{}), cutting: make(chan struct{}),
 	}
-	p.info = PhaseInfo{Name: p.Name, Index: index, Profiling: -1, Warmup: p.Warmup, Seamless: p.Seamless, Mode: p.Mode}
-	if !p.Warmup {
-		for _, other := range g.scenario.Phases[:index+1] {
-			if !other.Warmup {
-				p.info.Profiling++
-			}
-		}
-	}
+	p.info = g.scenario.Info(index)
 	p.quota = g.newQuota(index)
-	p.info.Primes = p.Mode == AgenticReplay && p.Warmup
 	p.stats.Info = p.info
 	p.ctx, p.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	p.driver = newDriver(p)

@@ -27,8 +27,8 @@ func (s Share) owns(i int64) bool { return s.whole() || i%int64(s.Of) == int64(s
 // of returns the number in the run of this machine's number i.
 func (s Share) of(i int64) int64 { return int64(s.Index) + i*int64(s.machines()) }
 
-// part returns how many of the first n numbers are this machine's. It splits limits and counts: the parts of all machines add up to n.
-func (s Share) part(n int64) int64 {
+// Part returns how many of the first n numbers are this machine's. It splits limits and counts: the parts of all machines add up to n.
+func (s Share) Part(n int64) int64 {
 	of := int64(s.machines())
 	q, r := n/of, n%of
 	if int64(s.Index) < r {
@@ -66,6 +66,12 @@ func (u Usage) Max(o Usage) Usage {
 	return Usage{
 		Draws: max(u.Draws, o.Draws), Sessions: max(u.Sessions, o.Sessions), Cancellable: max(u.Cancellable, o.Cancellable), Replays: max(u.Replays, o.Replays),
 	}
+}
+
+// CheckMachines returns an error if the run cannot be split so that each of several machines has something to do.
+func (scenario Scenario) CheckMachines(n int) error {
+	scenario.Share = Share{Of: n}
+	return scenario.checkShare()
 }
 
 // checkShare returns an error if the run cannot be split so that every machine has something to do.
@@ -135,9 +141,9 @@ func (p *Phase) split(s Share) {
 		return
 	}
 	p.FailureThreshold = nil // it is for the sum of all machines
-	p.Requests = s.part(p.Requests)
+	p.Requests = s.Part(p.Requests)
 	if p.Mode != UserCentric {
-		p.Sessions = s.part(p.Sessions)
+		p.Sessions = s.Part(p.Sessions)
 	}
 }
 

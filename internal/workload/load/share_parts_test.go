@@ -43,7 +43,7 @@ func TestArrivalsOfMachines(t *testing.T) {
 				var got []int64
 				for k := range machines {
 					share := Share{Index: k, Of: machines}
-					got = append(got, of(share, share.part(n))...)
+					got = append(got, of(share, share.Part(n))...)
 				}
 				slices.Sort(got)
 				if !slices.Equal(got, want) {

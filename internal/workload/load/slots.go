@@ -51,7 +51,7 @@ func (s *slots) begin(steps []step, t0 int64) {
 func (s *slots) advance(now int64) int64 {
 	value, next := s.limit.at(now)
 	if s.max = value; value != unlimited {
-		s.max = int(s.share.part(int64(value)))
+		s.max = int(s.share.Part(int64(value)))
 	}
 	s.updateVacancy(now)
 	return next

@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
+)
+
+const workerLong = "Makes this computer one of the machines of a run. It joins the controller, which is an aiperf with --machines, and sends its share of every run " +
+	"until the controller lets it go. It writes no files: the controller gets the results.\n\n" +
+	"The controller prints the whole line to type here. Without flags, the address is taken from AIPERF_JOIN and the token from AIPERF_TOKEN. " +
+	"The token is never a flag, because other users of a computer can read the flags of a program.\n\n" +
+	"Exit status: 0 the controller let it go, 2 wrong token or another version of aiperf, 3 the run has all of its machines, 4 the controller is gone."
+
+// Environment variables of a worker.
+const (
+	joinVariable  = "AIPERF_JOIN"
+	tokenVariable = "AIPERF_TOKEN"
+)
+
+// WorkOptions are the settings of a worker.
+type WorkOptions struct {
+	Join, Token, Name string
+	Secrets           *redact.Secrets
+	Errorf            func(format string, a ...any)
+}
+
+func workerTable() *setting.Table {
+	return setting.NewTable([]setting.Row{
+		{Flags: []string{"--join"}, Kind: setting.Text, Default: "AIPERF_JOIN", Help: "address of the controller, as it prints it: tls://HOST:PORT/CERTIFICATE"},
+		{Flags: []string{"--token-file"}, Kind: setting.Path, Default: "the token in AIPERF_TOKEN", Help: "file with the token of the run; - reads it from standard input"},
+		{Flags: []string{"--name"}, Kind: setting.Text, Default: "host name and process id", Help: "name of this machine in the report"},
+	})
+}
+
+// workerCommand builds the command that joins a run.
+func (p *Program) workerCommand() *cobra.Command {
+	return p.command(tableCommand{
+		use: "worker", short: "one of the machines of a run (profile --machines)", long: workerLong, table: workerTable, bare: cobra.ShellCompDirectiveNoFileComp,
+		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
+			if status, err := p.work(cmd.Context(), set); err != nil || status != 0 {
+				return errors.Join(err, exitStatusOf(status))
+			}
+			return nil
+		},
+	})
+}
+
+// WorkerWords returns the arguments with which this program joins a controller; name may be "".
+func WorkerWords(join, name, tokenFile string) []string {
+	words := []string{"worker", "--join", join}
+	if name != "" {
+		words = append(words, "--name", name)
+	}
+	return append(words, "--token-file", tokenFile)
+}
+
+// exitStatusOf returns an exit status as an error; nil for 0.
+func exitStatusOf(status int) error {
+	if status == 0 {
+		return nil
+	}
+	return exitStatus(status)
+}
+
+// work joins the run that the flags and the environment name.
+func (p *Program) work(ctx context.Context, set *setting.CommandLine) (int, error) {
+	if p.Work == nil {
+		return 0, errors.New("worker: this program was built without several machines (build tag nocluster)")
+	}
+	o := WorkOptions{
+		Join: set.Text("--join", lookup(p.Environ, joinVariable)), Token: lookup(p.Environ, tokenVariable), Name: set.Text("--name", ""), Secrets: p.Secrets, Errorf: p.errorf,
+	}
+	if path := set.Text("--token-file", ""); path != "" {
+		token, err := p.readToken(path)
+		if err != nil {
+			return 0, fmt.Errorf("--token-file %s: %w", path, err)
+		}
+		o.Token = token
+	}
+	switch {
+	case o.Join == "":
+		return 0, errors.New("worker: the address of the controller is missing; give --join, as the controller prints it")
+	case o.Token == "":
+		return 0, fmt.Errorf("worker: the token of the run is missing; give --token-file, or set %s", tokenVariable)
+	}
+	p.Secrets.Add(o.Token)
+	done := func(status int) int { return status }
+	if p.Watch != nil {
+		ctx, done = p.Watch(ctx, p.Err)
+	}
+	return done(p.Work(ctx, o)), nil
+}
+
+// longestToken is the largest size of a file with a token, bytes.
+const longestToken = 4096
+
+// readToken reads a token from a file or from standard input.
+func (p *Program) readToken(path string) (string, error) {
+	in := p.In
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	text, err := io.ReadAll(io.LimitReader(in, longestToken))
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", errors.New("it is empty")
+	}
+	return token, nil
+}

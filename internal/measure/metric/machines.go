@@ -1,0 +1,127 @@
+package metric
+
+import (
+	"fmt"
+	"time"
+
+	"aiperf/internal/base/terminal"
+)
+
+// Machine is one of the machines that sent the requests of a run.
+type Machine struct {
+	Name     string
+	Host     string // name of the computer; "" = unknown
+	Index    int    // of its share, from 0
+	Complete bool   // all of its results arrived
+	// Problem is why it is not complete, or why its part of the load ended early; "" = nothing happened.
+	Problem string
+	LostAt  time.Duration // since the start of the first measured phase, when it was given up; 0 = it was not
+
+	ClockOffset int64         // ns: this machine's wall clock minus the controller's, at the end
+	ClockBound  time.Duration // largest error of the offset during the run; 0 = unknown
+	OutOfSight  time.Duration // time without a sign of life, in absences of more than 1.5 s
+
+	Sent      int64 // requests of all phases, as far as known
+	Delivered int64 // requests whose results arrived
+	Pieces    int64 // of its results
+	LagP99    time.Duration
+	CPUShare  float64 // 0 to 1, share of its cores
+	Cores     int
+	Stalls    int64
+}
+
+// lost reports whether the machine was given up.
+func (m *Machine) lost() bool { return m.LostAt > 0 || !m.Complete }
+
+// limits of what the report says about the machines of a run.
+const (
+	loosestClocks = time.Millisecond
+	worstLag      = 2 // the worst machine's lag is named from this multiple of the median of all
+)
+
+// MachineParts are the machines that sent a run. The zero value means that one process sent it.
+type MachineParts struct{ Machines []Machine }
+
+// lossSentence says which machines were lost and what that means; "" = none was.
+func (p *MachineParts) lossSentence() string {
+	list, left := "", float64(len(p.Machines))
+	for i := range p.Machines {
+		m := &p.Machines[i]
+		if !m.lost() {
+			continue
+		}
+		left--
+		if list != "" {
+			list += ". Besides, machine " + m.Name
+		} else {
+			list = "machine " + m.Name
+		}
+		if m.LostAt > 0 {
+			list += fmt.Sprintf(" was lost %.1f s after the start", m.LostAt.Seconds())
+		} else {
+			list += " did not deliver all results"
+		}
+		if m.Problem != "" {
+			list += " (" + m.Problem + ")"
+		}
+		list += fmt.Sprintf("; the results of %s of its %s arrived", terminal.Count(m.Delivered), terminal.Plural(max(m.Sent, m.Delivered), "request"))
+	}
+	if list == "" {
+		return ""
+	}
+	return fmt.Sprintf("Of %d machines, %s. From then on the load was %.0f %% of the planned one.", len(p.Machines), list, 100*left/float64(len(p.Machines)))
+}
+
+// clockBound returns the largest bound of all clocks, and the machine that has it.
+func (p *MachineParts) clockBound() (bound time.Duration, name string) {
+	for i := range p.Machines {
+		if m := &p.Machines[i]; m.ClockBound > bound {
+			bound, name = m.ClockBound, m.Name
+		}
+	}
+	return bound, name
+}
+
+// worst returns the machine that sent latest; nil without machines.
+func (p *MachineParts) worst() *Machine {
+	var worst *Machine
+	for i := range p.Machines {
+		if m := &p.Machines[i]; worst == nil || m.LagP99 > worst.LagP99 {
+			worst = m
+		}
+	}
+	return worst
+}
+
+// sentences describes the machines of a run: how many there were, how well their clocks are tied, and which one was the worst.
+func (p *MachineParts) sentences() (list []string) {
+	if len(p.Machines) == 0 {
+		return nil
+	}
+	bound, name := p.clockBound()
+	text := fmt.Sprintf("%s sent the requests", terminal.Plural(int64(len(p.Machines)), "machine"))
+	if bound > 0 {
+		text += "; their clocks agree within " + formatDuration(bound)
+	}
+	list = append(list, text+".")
+	if bound > loosestClocks {
+		list = append(list, fmt.Sprintf("The clock of machine %s is only known within %s: instants of different machines compare no better. Latencies are not affected.", name, formatDuration(bound)))
+	}
+	if w := p.worst(); w.LagP99 > 0 && len(p.Machines) > 1 {
+		var others time.Duration
+		for i := range p.Machines {
+			if m := &p.Machines[i]; m != w {
+				others = max(others, m.LagP99)
+			}
+		}
+		if w.LagP99 > worstLag*others {
+			list = append(list, fmt.Sprintf("Machine %s sent latest: p99 of its schedule lag %s, of the others at most %s.", w.Name, formatDuration(w.LagP99), formatDuration(others)))
+		}
+	}
+	for i := range p.Machines {
+		if m := &p.Machines[i]; m.Complete && m.OutOfSight > 0 {
+			list = append(list, fmt.Sprintf("Machine %s was out of sight for %.1f s; all of its results arrived.", m.Name, m.OutOfSight.Seconds()))
+		}
+	}
+	return list
+}

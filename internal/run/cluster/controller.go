@@ -1,0 +1,428 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/base/terminal"
+	"aiperf/internal/config"
+	"aiperf/internal/run"
+	"aiperf/internal/wire/bus"
+)
+
+// Options configure a controller.
+type Options struct {
+	Machines config.Machines
+	Version  string            // of this program
+	Secret   func(text string) // receives the token
+	Note     func(text string) // tells the user something
+	As       func(key string) string
+	// Words returns the arguments with which this program is a worker, and reads the token from a file ("-" = standard input).
+	Words func(join, name, tokenFile string) []string
+}
+
+// Controller is the controller of a series of runs on several machines. It starts the machines, or lets them join, and gives each run to the same ones.
+type Controller struct {
+	opts    Options
+	list    *config.MachineList
+	timeout time.Duration
+	wait    time.Duration
+	server  *bus.Server
+	token   string
+	saved   string // file with the token; "" = none
+
+	mu      sync.Mutex
+	members map[string]*member
+	order   []string // names in the order of their shares; complete once all have joined
+	epoch   int64
+	current *machineLoad  // nil = no run
+	changed chan struct{} // closed at each change of the members
+}
+
+// member is a machine that has joined or was started.
+type member struct {
+	name    string
+	hello   *hello   // nil = it has not joined
+	process *process // nil = it was not started by this controller
+	lost    string   // why it was given up; "" = it was not
+}
+
+// Open starts a controller and its machines. It does not wait for them.
+func Open(ctx context.Context, o Options) (*Controller, error) {
+	list, err := o.Machines.List()
+	if err != nil {
+		return nil, err
+	}
+	c := &Controller{
+		opts: o, list: list, timeout: o.Machines.TimeoutOr().Duration(), wait: o.Machines.WaitOr().Duration(), token: bus.NewToken(), members: map[string]*member{},
+		changed: make(chan struct{}),
+	}
+	o.Secret(c.token)
+	listen, advertise, err := c.addresses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.server, err = bus.Listen(bus.Options{Listen: listen, Advertise: advertise, Token: c.token, Answer: c.answer, Note: c.note, Store: c.store, Presence: c.presence})
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", o.As("machines.listen"), listen, err)
+	}
+	if err := c.launch(ctx); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// addresses returns the address to listen on, and the host that machines connect to if it is another one.
+func (c *Controller) addresses(ctx context.Context) (listen, advertise string, err error) {
+	listen = c.opts.Machines.Listen
+	switch {
+	case listen == "" && c.list.Hosts == nil:
+		return "127.0.0.1:0", "", nil
+	case listen == "":
+		host := c.list.Hosts[0]
+		if _, name, ok := strings.Cut(host, "@"); ok {
+			host = name
+		}
+		var d net.Dialer
+		probe, err := d.DialContext(ctx, "udp", net.JoinHostPort(host, "9")) // sends nothing: it asks the system for the way there
+		if err != nil {
+			return "", "", fmt.Errorf("the way to %s is not known (%w); give %s the address at which the machines reach this one", host, err, c.opts.As("machines.listen"))
+		}
+		defer probe.Close()
+		own, _, err := net.SplitHostPort(probe.LocalAddr().String())
+		return net.JoinHostPort(own, "0"), "", err
+	}
+	if _, err := strconv.Atoi(listen); err == nil {
+		listen = ":" + listen
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", "", fmt.Errorf("%s %q is not HOST:PORT", c.opts.As("machines.listen"), listen)
+	}
+	if address := net.ParseIP(host); host == "" || address != nil && address.IsUnspecified() {
+		if advertise, err = os.Hostname(); err != nil {
+			return "", "", err
+		}
+		listen = net.JoinHostPort(host, port)
+	}
+	return listen, advertise, nil
+}
+
+// launch starts the machines, or says how they join.
+func (c *Controller) launch(ctx context.Context) error {
+	join := c.server.Join().String()
+	switch {
+	case c.list.Local:
+		for k := range c.list.Count {
+			if err := c.start(ctx, k, localProcess(c.opts.Words(join, workerName(k), "-"), c.token)); err != nil {
+				return err
+			}
+		}
+	case c.list.Hosts != nil:
+		for k, host := range c.list.Hosts {
+			p, err := shellProcess(c.opts.Machines.Shell, host, c.opts.Words(join, workerName(k), "-"), c.token)
+			if err == nil {
+				err = c.start(ctx, k, p)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	default:
+		path, err := c.saveToken()
+		if err != nil {
+			return err
+		}
+		c.opts.Note(fmt.Sprintf("waiting for %s; on each, copy %s there and run: aiperf %s", terminal.Plural(int64(c.list.Count), "machine"), path, strings.Join(c.opts.Words(join, "", path), " ")))
+	}
+	return nil
+}
+
+// workerName returns the name of the machine with a share that this controller started.
+func workerName(k int) string { return "w" + strconv.Itoa(k+1) }
+
+func (c *Controller) start(ctx context.Context, k int, p *process) error {
+	name := workerName(k)
+	if err := p.start(context.WithoutCancel(ctx), func(ended string) { c.lose(name, ended) }); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.members[name] = &member{name: name, process: p}
+	c.order = append(c.order, name)
+	return nil
+}
+
+// remote reports whether the machines may be other computers.
+func (c *Controller) remote() bool {
+	host, err := netip.ParseAddr(c.server.Join().Host)
+	return !c.list.Local && !(err == nil && host.IsLoopback() || c.server.Join().Host == "localhost")
+}
+
+// saveToken writes the token to a file that only the user can read.
+func (c *Controller) saveToken() (string, error) {
+	f, err := os.CreateTemp("", "aiperf-token-*")
+	if err != nil {
+		return "", err
+	}
+	_, err = f.WriteString(c.token + "\n")
+	c.saved = f.Name()
+	return f.Name(), errors.Join(err, f.Close())
+}
+
+// change wakes those who wait for a change of the members. The caller holds the mutex.
+func (c *Controller) change() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// answer answers a question of a machine.
+func (c *Controller) answer(ctx context.Context, name, kind string, data []byte) ([]byte, error) {
+	if kind == askHello {
+		reply, err := c.join(name, data)
+		if err != nil {
+			return nil, err
+		}
+		return encode(reply)
+	}
+	r := c.running(name)
+	if r == nil {
+		return nil, errors.New("there is no run")
+	}
+	return r.answer(ctx, name, kind, data)
+}
+
+// running returns the current run if the machine takes part in it.
+func (c *Controller) running(name string) *machineLoad {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current == nil || !slices.Contains(c.order, name) {
+		return nil
+	}
+	return c.current
+}
+
+// join lets a machine take part.
+func (c *Controller) join(name string, data []byte) (*welcome, error) {
+	var h hello
+	if err := decode(data, &h); err != nil {
+		return nil, err
+	}
+	if h.Build != build() {
+		return &welcome{StatusOther, fmt.Sprintf("this is aiperf %s, the controller is aiperf %s, built from other sources: install the same program on every machine", h.Version, c.opts.Version)}, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.members[name]
+	if m == nil {
+		if c.list.Local || c.list.Hosts != nil || len(c.order) == c.list.Count {
+			return &welcome{StatusLate, fmt.Sprintf("the run has its %s already", terminal.Plural(int64(c.list.Count), "machine"))}, nil
+		}
+		m = &member{name: name}
+		c.members[name] = m
+		c.order = append(c.order, name)
+	}
+	m.hello = &h
+	c.change()
+	return &welcome{}, nil
+}
+
+// Ready implements run.Machines.
+func (c *Controller) Ready(ctx context.Context) error {
+	late := time.NewTimer(c.wait)
+	defer late.Stop()
+	for {
+		c.mu.Lock()
+		missing, failed := c.list.Count-len(c.order), ""
+		var names []string
+		for _, name := range c.order {
+			m := c.members[name]
+			if m.lost != "" {
+				failed = "machine " + c.title(m) + ": " + m.lost
+			}
+			if m.hello == nil {
+				missing++
+				names = append(names, c.title(m))
+			}
+		}
+		changed := c.changed
+		c.mu.Unlock()
+		switch {
+		case failed != "":
+			return errors.New(failed)
+		case missing == 0:
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-late.C:
+			text := fmt.Sprintf("%d of %d machines did not join within %v", missing, c.list.Count, c.wait)
+			if names != nil {
+				text += ": " + strings.Join(names, ", ")
+			}
+			return fmt.Errorf("%s; %s waits longer", text, c.opts.As("machines.wait"))
+		}
+	}
+}
+
+// title returns the name of a machine as users know it.
+func (c *Controller) title(m *member) string {
+	if m.process != nil && m.process.host != "" {
+		return m.name + " (" + m.process.host + ")"
+	}
+	return m.name
+}
+
+// lose gives a machine up.
+func (c *Controller) lose(name, why string) {
+	c.mu.Lock()
+	m, r := c.members[name], c.current
+	first := m != nil && m.lost == ""
+	if first {
+		m.lost = why
+		c.change()
+	}
+	c.mu.Unlock()
+	if first && r != nil {
+		r.lost(name, why)
+	}
+}
+
+// isDead reports whether nothing can come from a machine any more: the process that this controller started has ended.
+func (c *Controller) isDead(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.members[name]
+	if m == nil || m.process == nil {
+		return false
+	}
+	select {
+	case <-m.process.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// alive returns the names of the machines that are not lost.
+func (c *Controller) alive() (list []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, name := range c.order {
+		if c.members[name].lost == "" {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+func (c *Controller) note(name, kind string, data []byte) {
+	if r := c.running(name); r != nil && kind == noteProgress {
+		r.progressed(name, data)
+	}
+}
+
+func (c *Controller) store(name string, p *bus.Piece) error {
+	r := c.running(name)
+	if r == nil {
+		return errors.New("there is no run")
+	}
+	return r.store(name, p)
+}
+
+func (c *Controller) presence(e bus.Event) {
+	if r := c.running(e.Member); r != nil {
+		r.seen(e)
+	}
+}
+
+// Load implements run.Machines.
+func (c *Controller) Load(r *run.MachineRun) (run.MachineLoad, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.epoch++
+	return newMachineLoad(c, r, c.epoch)
+}
+
+// begin makes a run the current one.
+func (c *Controller) begin(l *machineLoad) {
+	c.mu.Lock()
+	c.current = l
+	c.mu.Unlock()
+	c.server.BeginEpoch(l.epoch)
+}
+
+// end ends the current run.
+func (c *Controller) end() {
+	c.server.BeginEpoch(-1)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.current = nil
+}
+
+// tell sends an order to a machine.
+func (c *Controller) tell(name, kind string, m any) error {
+	data, err := encode(m)
+	if err != nil {
+		return err
+	}
+	return c.server.Order(name, kind, data)
+}
+
+// Close lets the machines go and ends the controller.
+func (c *Controller) Close() error {
+	for _, name := range c.alive() {
+		_ = c.server.Order(name, orderLeave, nil) // a machine that has not joined is ended below
+	}
+	deadline := clock.Now() + int64(leaveTime)
+	c.mu.Lock()
+	members := make([]*member, 0, len(c.members))
+	for _, m := range c.members {
+		members = append(members, m)
+	}
+	c.mu.Unlock()
+	for _, m := range members {
+		if m.process != nil {
+			m.process.end(time.Duration(deadline - clock.Now()))
+		}
+	}
+	if c.list.Hosts == nil && !c.list.Local {
+		time.Sleep(min(leaveTime, 2*clientBeat)) // the order to leave arrives
+	}
+	c.server.Close()
+	if c.saved != "" {
+		return os.Remove(c.saved)
+	}
+	return nil
+}
+
+const (
+	leaveTime  = 3 * time.Second        // for machines to end by themselves
+	clientBeat = 500 * time.Millisecond // after which a machine that missed an order gets it again
+)
+
+// describe returns the drops of the bus for the log; "" = none.
+func (c *Controller) describe() string {
+	drops := c.server.Drops()
+	if len(drops) == 0 {
+		return ""
+	}
+	text, err := json.Marshal(drops)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}

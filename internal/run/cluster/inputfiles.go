@@ -1,0 +1,138 @@
+package cluster
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"aiperf/internal/config"
+)
+
+// inputFile is a file that a run reads. A machine without an equal file gets it from the controller.
+type inputFile struct {
+	Path   string
+	Size   int64
+	SHA256 string
+}
+
+// filePart is the question for a part of a file.
+type filePart struct {
+	Epoch  int64
+	Number int // of the file in the plan
+	Offset int64
+}
+
+// partSize is the size of a part of a file, bytes.
+const partSize = 512 << 10
+
+// inputPaths returns the settings of a run that name files.
+func inputPaths(b *config.Benchmark) []*string {
+	list := []*string{&b.Dataset().Path, &b.Dataset().SystemPromptFile}
+	for i := range b.Phases {
+		list = append(list, &b.Phases[i].RateSeries)
+	}
+	return list
+}
+
+// inputFiles describes the files that a run reads. Directories are not among them: they must be the same on every machine.
+func inputFiles(b *config.Benchmark) (list []inputFile, err error) {
+	for _, path := range inputPaths(b) {
+		info, err := os.Stat(*path)
+		if *path == "" || err != nil || !info.Mode().IsRegular() { // whoever reads it says what is wrong
+			continue
+		}
+		f := inputFile{Path: *path, Size: info.Size()}
+		if f.SHA256, err = digestOf(*path); err != nil {
+			return nil, err
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+func digestOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// readPart reads a part of a file.
+func readPart(path string, offset int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, partSize)
+	n, err := f.ReadAt(b, offset)
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return b[:n], err
+}
+
+// fetchFiles makes the files of a plan available on this machine: those that are there with the same content are used, the others are fetched to dir.
+func fetchFiles(ctx context.Context, p *plan, dir string, ask func(context.Context, filePart) ([]byte, error)) error {
+	place := map[string]string{}
+	for i := range p.Files {
+		f := &p.Files[i]
+		if sum, err := digestOf(f.Path); err == nil && sum == f.SHA256 {
+			continue
+		}
+		to := filepath.Join(dir, strconv.Itoa(i)+filepath.Ext(f.Path))
+		if err := fetch(f, to, func(offset int64) ([]byte, error) {
+			return ask(ctx, filePart{Epoch: p.Epoch, Number: i, Offset: offset})
+		}); err != nil {
+			return fmt.Errorf("the file %s of the controller: %w", f.Path, err)
+		}
+		place[f.Path] = to
+	}
+	for _, path := range inputPaths(&p.Config) {
+		if to := place[*path]; to != "" {
+			*path = to
+		}
+	}
+	return nil
+}
+
+// fetch writes a file from its parts and checks its content.
+func fetch(f *inputFile, to string, part func(offset int64) ([]byte, error)) error {
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	for offset := int64(0); offset < f.Size; {
+		b, err := part(offset)
+		if err == nil && len(b) == 0 {
+			err = errors.New("it became shorter meanwhile")
+		}
+		if err == nil {
+			_, err = out.Write(b)
+		}
+		if err != nil {
+			return errors.Join(err, out.Close())
+		}
+		offset += int64(len(b))
+	}
+	if err := out.Close(); err != nil {
+		return err
+	}
+	sum, err := digestOf(to)
+	if err == nil && sum != f.SHA256 {
+		err = errors.New("it changed meanwhile")
+	}
+	return err
+}
