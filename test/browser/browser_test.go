@@ -146,7 +146,7 @@ func file(parts ...string) string {
 // settled waits for the picture of the last move.
 func (p *tab) settled() {
 	p.t.Helper()
-	p.do(chromedp.Evaluate(`new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))`, nil, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	p.do(chromedp.Evaluate(`new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))`, nil, awaited))
 }
 
 // click clicks where an element is once nothing moves any more: charts are drawn a picture after their page.
@@ -302,7 +302,7 @@ func (p *tab) frames(move string) float64 {
 		const move = `+move+`, t = performance.now();
 		for (let i = 0; i < 10; i++) { move(i); await new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))); }
 		return (performance.now() - t) / 10;
-	})()`, &frame, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	})()`, &frame, awaited))
 	return frame
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -21,7 +20,7 @@ func (p *tab) comes(script string) {
 	p.do(chromedp.Evaluate(`new Promise((done) => {
 		const until = performance.now() + 5000, look = () => { const is = !!(`+script+`); is || performance.now() > until ? done(is) : setTimeout(look, 20); };
 		look();
-	})`, &ok, func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+	})`, &ok, awaited))
 	if !ok {
 		p.t.Errorf("it never comes that %s", script)
 	}

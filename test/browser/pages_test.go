@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
 
@@ -34,8 +33,13 @@ var makePages = sync.OnceValues(func() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	systems, err := makeSystems()
+	if err != nil {
+		return nil, err
+	}
 	return map[string]string{
-		"agents": filepath.Join(agents, "report.html"), "agents' cache": filepath.Join(agents, "cache_explorer.html"), "agents' simulation": filepath.Join(agents, "simulation.html"),
+		"systems": systems,
+		"agents":  filepath.Join(agents, "report.html"), "agents' cache": filepath.Join(agents, "cache_explorer.html"), "agents' simulation": filepath.Join(agents, "simulation.html"),
 		"run": filepath.Join(work, "c6", "report.html"), "sweep": filepath.Join(work, "report.html"), "comparison": compared,
 		"swim lane": filepath.Join(work, "lanes.html"), "turns": filepath.Join(work, "c6", "turn_messages.html"),
 	}, nil
@@ -76,7 +80,7 @@ func (p *tab) accessible(name, axe string) {
 	p.t.Helper()
 	var text string
 	p.do(chromedp.Evaluate(axe+`; ""`, &text), chromedp.Evaluate(`axe.run(document, { resultTypes: ["violations"] }).then((r) => JSON.stringify(r.violations))`, &text,
-		func(e *runtime.EvaluateParams) *runtime.EvaluateParams { return e.WithAwaitPromise(true) }))
+		awaited))
 	var list []violation
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		p.t.Fatal(err)
