@@ -463,3 +463,29 @@ func restedAnswers(t *testing.T, rest bool, gaps []time.Duration) (rested bool, 
 	}
 	return pace.end.Load() > 0, float64(bounded) / (streams * events)
 }
+
+// TestRestEndsWithTheStream: an answer ends at once if the end of the stream arrives together with its last bytes, while the loop rests.
+func TestRestEndsWithTheStream(t *testing.T) {
+	target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+		readRequest(r)
+		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+		for i := range 3 {
+			<-time.After(300 * time.Microsecond)
+			fmt.Fprintf(c, "data: %d\n\n", i)
+		}
+	})
+	o := DefaultOptions()
+	o.Loop, o.Rest, o.Timeout = true, true, 10*time.Second
+	client, err := NewClient(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	for range 50 {
+		client.pace.step.Store(int32(len(rests) - 1))
+		var rec record.Record
+		if client.Do(context.Background(), &Request{Target: target}, &rec, nil); rec.Error != nil || len(rec.Messages) != 3 {
+			t.Fatalf("%+v, %d messages", rec.Error, len(rec.Messages))
+		}
+	}
+}
