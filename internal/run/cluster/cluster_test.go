@@ -103,7 +103,7 @@ func startFleet(t *testing.T, n int, scenario load.Scenario, wait time.Duration)
 	for k := range n {
 		names = append(names, fmt.Sprint("w", k))
 	}
-	f.hub = NewHub(scenario, names, wait, load.Hooks{})
+	f.hub = NewHub(t.Context(), scenario, names, wait, load.Hooks{})
 	t.Cleanup(f.hub.Close)
 	var err error
 	f.server, err = bus.Listen(bus.Options{Listen: "127.0.0.1:0", Token: token, Answer: f.hub.Answer, Presence: func(e bus.Event) {
@@ -241,7 +241,7 @@ func TestLostMachine(t *testing.T) {
 
 // TestMissingMachine: a start that does not come names who is missing.
 func TestMissingMachine(t *testing.T) {
-	h := NewHub(load.Scenario{Phases: []load.Phase{{Name: "warmup", Mode: load.ClosedLoop, Concurrency: 3, Requests: 9}}}, []string{"a", "b", "c"}, 10*time.Millisecond, load.Hooks{})
+	h := NewHub(t.Context(), load.Scenario{Phases: []load.Phase{{Name: "warmup", Mode: load.ClosedLoop, Concurrency: 3, Requests: 9}}}, []string{"a", "b", "c"}, 10*time.Millisecond, load.Hooks{})
 	_, err := h.Answer(t.Context(), "b", askOpen, []byte(`{"Phase":0}`))
 	if err == nil || !strings.HasSuffix(err.Error(), "no word from a, c") {
 		t.Errorf("%v", err)
@@ -259,7 +259,7 @@ func TestMissingMachine(t *testing.T) {
 
 // TestHostileQuestions: the hub refuses impossible questions, and they change no count.
 func TestHostileQuestions(t *testing.T) {
-	h := NewHub(load.Scenario{Phases: []load.Phase{{Name: "loop", Mode: load.ClosedLoop, Concurrency: 2, Requests: 10}, {Name: "open", Mode: load.Rate, Rate: 5, Requests: 10}}}, []string{"a", "b"}, time.Second, load.Hooks{})
+	h := NewHub(t.Context(), load.Scenario{Phases: []load.Phase{{Name: "loop", Mode: load.ClosedLoop, Concurrency: 2, Requests: 10}, {Name: "open", Mode: load.Rate, Rate: 5, Requests: 10}}}, []string{"a", "b"}, time.Second, load.Hooks{})
 	for _, q := range [][3]string{
 		{"c", askOpen, `{}`}, {"a", askOpen, `{"Phase":2}`}, {"a", askOpen, `{"Phase":-1}`}, {"a", askOpen, `x`}, {"a", askOpen, ``}, {"a", "stop", `{}`},
 		{"a", askLease, `{"Ask":{"Return":1,"Leave":true}}`}, {"a", askLease, `{"Ask":{"Unused":-9223372036854775808}}`}, {"a", askLease, `{"Phase":1}`},

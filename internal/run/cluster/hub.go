@@ -44,10 +44,10 @@ var errUnknown = errors.New("the run is under way: its shares are given out")
 
 // Hub is the controller's side of one run. It is safe for concurrent use.
 type Hub struct {
-	scenario load.Scenario   // of the whole run, with the number of machines
-	names    []string        // of the machines, by index
-	wait     time.Duration   // longest wait for other machines
-	ctx      context.Context // ends with Close
+	scenario load.Scenario               // of the whole run, with the number of machines
+	names    []string                    // of the machines, by index
+	wait     time.Duration               // longest wait for other machines
+	before   func(*load.PhaseInfo) error // what must be done before a phase; it ends with Close
 	cancel   context.CancelFunc
 	hooks    load.Hooks // Before and Started of the phases that machines start together
 
@@ -86,14 +86,23 @@ type phaseLeases struct {
 }
 
 // NewHub returns the hub of a run on the named machines. wait limits how long a machine waits for others. Of the hooks, Before and Started are called, for
-// the phases that machines start together.
-func NewHub(scenario load.Scenario, names []string, wait time.Duration, hooks load.Hooks) *Hub {
+// the phases that machines start together. The context of Before ends with ctx and with Close.
+func NewHub(ctx context.Context, scenario load.Scenario, names []string, wait time.Duration, hooks load.Hooks) *Hub {
 	scenario.Share = load.Share{Of: len(names)}
 	h := &Hub{
 		scenario: scenario, names: names, wait: wait, hooks: hooks, barriers: map[barrierKey]*barrier{}, leases: map[int]*phaseLeases{}, gone: make([]bool, len(names)),
 		completed: map[int][]*load.PhaseStats{}, calls: make(chan func(), 2*len(scenario.Phases)), called: make(chan struct{}),
 	}
-	h.ctx, h.cancel = context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(ctx)
+	h.cancel = cancel
+	h.before = func(p *load.PhaseInfo) error {
+		if hooks.Before == nil {
+			return nil
+		}
+		limited, stop := context.WithTimeout(ctx, wait)
+		defer stop()
+		return hooks.Before(limited, p)
+	}
 	go func() {
 		defer close(h.called)
 		for call := range h.calls {
@@ -199,10 +208,8 @@ func (h *Hub) release() {
 // open lets the machines pass a barrier. At the start of a phase it calls the hooks and agrees on the instant.
 func (h *Hub) open(key barrierKey, b *barrier) {
 	info := h.scenario.Info(key.phase)
-	if key.kind == askBegin && h.hooks.Before != nil {
-		ctx, cancel := context.WithTimeout(h.ctx, h.wait)
-		b.err = h.hooks.Before(ctx, &info)
-		cancel()
+	if key.kind == askBegin {
+		b.err = h.before(&info)
 	}
 	b.at = clock.Now() + int64(leadTime)
 	if key.kind == askBegin && b.err == nil && h.hooks.Started != nil {

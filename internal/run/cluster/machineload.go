@@ -79,7 +79,7 @@ func newMachineLoad(c *Controller, r *run.MachineRun, epoch int64) (*machineLoad
 
 // Run implements load.Sender.
 func (l *machineLoad) Run(ctx context.Context) (*load.Result, error) {
-	if err := l.begin(); err != nil {
+	if err := l.begin(context.WithoutCancel(ctx)); err != nil {
 		return nil, err
 	}
 	l.follow(ctx)
@@ -92,7 +92,7 @@ func (l *machineLoad) Run(ctx context.Context) (*load.Result, error) {
 }
 
 // begin gives every machine its share.
-func (l *machineLoad) begin() error {
+func (l *machineLoad) begin(ctx context.Context) error {
 	l.c.mu.Lock()
 	names := append([]string(nil), l.c.order...)
 	for k, name := range names {
@@ -106,7 +106,7 @@ func (l *machineLoad) begin() error {
 	l.c.mu.Unlock()
 	hooks := l.r.Hooks
 	hooks.Started = func(p *load.PhaseInfo, at int64) { l.begun(p, at) }
-	l.hub = NewHub(l.r.Scenario, names, l.c.wait, hooks)
+	l.hub = NewHub(ctx, l.r.Scenario, names, l.c.wait, hooks)
 	l.c.begin(l)
 	for k, name := range names {
 		err := l.c.tell(name, orderRun, &plan{
