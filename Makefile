@@ -134,6 +134,7 @@ test-real: build ## runs against servers that others wrote, installed under .rea
 lint: ## formatting, vet, the floors of the house, golangci-lint, and the words of pages, messages and comments by vale (make tools installs both)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
 	$(GO) vet ./...
+	$(GO) vet -tags nocluster ./cmd/aiperf
 	$(GO) test -short ./internal/base/archtest
 	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
 	golangci-lint run ./...

@@ -178,7 +178,7 @@ func sameFigures(t *testing.T, p *process, least int) (summary map[string]json.R
 func sameCards(t *testing.T, page string, summary map[string]json.RawMessage) {
 	t.Helper()
 	cards := map[string][]string{} // by name: the figure, its unit, the figures below it
-	for _, m := range regexp.MustCompile(`<div class="card"><h3>([^<]*)</h3><p class="big">([^<]*) <small>([^<]*)</small></p>(.*?)</dl></div>`).FindAllStringSubmatch(page, -1) {
+	for _, m := range regexp.MustCompile(`<div class="card"><h2>([^<]*)</h2><p class="big">([^<]*) <small>([^<]*)</small></p>(.*?)</dl></div>`).FindAllStringSubmatch(page, -1) {
 		cards[m[1]] = []string{m[2], html.UnescapeString(m[3])}
 		for _, d := range regexp.MustCompile(`<dt>([^<]*)</dt><dd>([^<]*)</dd>`).FindAllStringSubmatch(m[4], -1) {
 			cards[m[1]] = append(cards[m[1]], d[1], d[2])

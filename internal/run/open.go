@@ -305,7 +305,7 @@ func (o *runResources) after(f *load.PhaseStats) {
 // listInputs starts inputs.json for the datasets that have one. It does not overwrite a file of that name that is an input of the run.
 func (o *runResources) listInputs(ctx context.Context) error {
 	f := o.plan.data.Info()
-	if f.Trace || f.Verbatim {
+	if f.Trace || f.Verbatim || o.opts.Worker != nil { // of several machines, the controller writes it
 		return nil
 	}
 	if Reads(o.cfg, o.layout.Inputs()) {

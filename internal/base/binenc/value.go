@@ -29,6 +29,13 @@ func visitValue(c *Coder, v reflect.Value) {
 		b := byte(v.Uint())
 		c.Byte(&b)
 		v.SetUint(uint64(b))
+	case reflect.Uint16, reflect.Uint32:
+		n := int64(v.Uint()) //nolint:gosec // at most 32 bits
+		if c.Int64(&n); n < 0 || v.OverflowUint(uint64(n)) {
+			c.Fail("%d does not fit into %v", n, v.Type())
+			return
+		}
+		v.SetUint(uint64(n))
 	case reflect.Float64:
 		f := v.Float()
 		c.Float64(&f)

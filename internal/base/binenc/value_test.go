@@ -15,6 +15,7 @@ type inner struct {
 type outer struct {
 	Yes    bool
 	Small  int8
+	Kind   uint32
 	Number int
 	Raw    []byte
 	List   []inner
@@ -29,7 +30,7 @@ type outer struct {
 func TestValue(t *testing.T) {
 	zero, size := 0, 2.5
 	one := outer{
-		Yes: true, Small: -7, Number: 1 << 40, Raw: []byte("raw"), List: []inner{{"a", &size, map[string]bool{"x": true, "b": false}}, {}}, Zero: &zero,
+		Yes: true, Small: -7, Kind: 1<<32 - 1, Number: 1 << 40, Raw: []byte("raw"), List: []inner{{"a", &size, map[string]bool{"x": true, "b": false}}, {}}, Zero: &zero,
 		Pair: [2]string{"p", "q"}, Many: map[string][]string{"k": {"v", ""}, "empty": {}, "none": nil}, Skip: func() {}, hidden: 3,
 	}
 	w := NewWriter(nil)
@@ -64,7 +65,15 @@ func TestValueWithoutForm(t *testing.T) {
 	w := NewWriter(nil)
 	n := 300
 	w.Int(&n)
-	r := NewReader(w.Bytes())
+	less := -1
+	under := NewWriter(nil)
+	under.Int(&less)
+	r := NewReader(under.Bytes())
+	var kind struct{ N uint32 }
+	if Value(r, &kind); r.Err() == nil {
+		t.Error("-1 is not negative")
+	}
+	r = NewReader(w.Bytes())
 	var small struct{ N int8 }
 	if Value(r, &small); r.Err() == nil {
 		t.Error("300 fits into 8 bits")

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -85,7 +84,7 @@ func readPart(path string, offset int64) ([]byte, error) {
 }
 
 // fetchFiles makes the files of a plan available on this machine: those that are there with the same content are used, the others are fetched to dir.
-func fetchFiles(ctx context.Context, p *plan, dir string, ask func(context.Context, filePart) ([]byte, error)) error {
+func fetchFiles(p *plan, dir string, ask func(filePart) ([]byte, error)) error {
 	place := map[string]string{}
 	for i := range p.Files {
 		f := &p.Files[i]
@@ -94,7 +93,7 @@ func fetchFiles(ctx context.Context, p *plan, dir string, ask func(context.Conte
 		}
 		to := filepath.Join(dir, strconv.Itoa(i)+filepath.Ext(f.Path))
 		if err := fetch(f, to, func(offset int64) ([]byte, error) {
-			return ask(ctx, filePart{Epoch: p.Epoch, Number: i, Offset: offset})
+			return ask(filePart{Epoch: p.Epoch, Number: i, Offset: offset})
 		}); err != nil {
 			return fmt.Errorf("the file %s of the controller: %w", f.Path, err)
 		}

@@ -243,7 +243,7 @@ func (s *share) send(ctx context.Context) (err error) {
 	if s.dir, err = os.MkdirTemp("", "aiperf-worker-*"); err != nil {
 		return err
 	}
-	if err := fetchFiles(ctx, s.plan, s.dir, func(ctx context.Context, q filePart) ([]byte, error) {
+	if err := fetchFiles(s.plan, s.dir, func(q filePart) ([]byte, error) {
 		data, err := encode(&q)
 		if err != nil {
 			return nil, err
@@ -371,7 +371,7 @@ func (s *share) finish(ctx context.Context, failed error) {
 	}
 	end := finish{progress: s.progress(g)}
 	if failed != nil {
-		end.Error = s.o.Secrets.Text(failed.Error())
+		end.Error = s.o.Secrets.With(s.plan.Config.Secrets()...).Text(failed.Error())
 	}
 	_ = s.ask(limited, askFinish, &end, nil) // a controller that is gone is noticed by wait
 }
