@@ -15,35 +15,6 @@ func visitValue(c *Coder, v reflect.Value) {
 		return
 	}
 	switch v.Kind() {
-	case reflect.Bool:
-		b := v.Bool()
-		c.Bool(&b)
-		v.SetBool(b)
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		n := v.Int()
-		if c.Int64(&n); v.OverflowInt(n) {
-			c.Fail("%d does not fit into %v", n, v.Type())
-		}
-		v.SetInt(n)
-	case reflect.Uint8:
-		b := byte(v.Uint())
-		c.Byte(&b)
-		v.SetUint(uint64(b))
-	case reflect.Uint16, reflect.Uint32:
-		n := int64(v.Uint()) //nolint:gosec // at most 32 bits
-		if c.Int64(&n); n < 0 || v.OverflowUint(uint64(n)) {
-			c.Fail("%d does not fit into %v", n, v.Type())
-			return
-		}
-		v.SetUint(uint64(n))
-	case reflect.Float64:
-		f := v.Float()
-		c.Float64(&f)
-		v.SetFloat(f)
-	case reflect.String:
-		s := v.String()
-		c.String(&s)
-		v.SetString(s)
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if f := v.Type().Field(i); f.IsExported() && f.Type.Kind() != reflect.Func {
@@ -67,6 +38,43 @@ func visitValue(c *Coder, v reflect.Value) {
 		}
 	case reflect.Map:
 		visitMap(c, v)
+	default:
+		visitScalar(c, v)
+	}
+}
+
+// visitScalar visits a value without parts.
+func visitScalar(c *Coder, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		b := v.Bool()
+		c.Bool(&b)
+		v.SetBool(b)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		n := v.Int()
+		if c.Int64(&n); v.OverflowInt(n) {
+			c.Fail("%d does not fit into %v", n, v.Type())
+		}
+		v.SetInt(n)
+	case reflect.Uint8:
+		b := byte(v.Uint())
+		c.Byte(&b)
+		v.SetUint(uint64(b))
+	case reflect.Uint16, reflect.Uint32:
+		n := int64(v.Uint())
+		if c.Int64(&n); n < 0 || v.OverflowUint(uint64(n)) {
+			c.Fail("%d does not fit into %v", n, v.Type())
+			return
+		}
+		v.SetUint(uint64(n))
+	case reflect.Float64:
+		f := v.Float()
+		c.Float64(&f)
+		v.SetFloat(f)
+	case reflect.String:
+		s := v.String()
+		c.String(&s)
+		v.SetString(s)
 	default:
 		c.Fail("values of the type %v have no binary form", v.Type())
 	}
