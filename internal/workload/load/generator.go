@@ -422,7 +422,7 @@ func (g *Generator) Snapshots() (all []Snapshot) {
 func (p *phase) snapshot() Snapshot {
 	c := &p.count
 	return Snapshot{
-		Info: &p.info, Phase: &p.Phase,
+		Info: &p.info, Phase: p.shown,
 		Started: c.started.Load(), SentAll: c.sentAll.Load(), Ended: c.ended.Load(),
 		Sent: c.sent.Load(), Completed: c.completed.Load(), Errors: c.errors.Load(), Cancelled: c.cancelled.Load(),
 		Sessions: c.sessions.Load(), Turns: c.turns.Load(), Finished: c.finished.Load(), FirstToken: c.prefills.Load(),

@@ -55,6 +55,7 @@ type phase struct {
 	count     counters
 	stats     PhaseStats
 	quota     *quota     // nil = the phase has no leases
+	shown     *Phase     // what snapshots show; it does not change after the start
 	parked    []*ticket  // turns of a replay that wait for turns of other sessions
 	continues bool       // sessions running at the end of sending continue in the next phase
 	lagMu     sync.Mutex // guards the histograms of stats
@@ -135,6 +136,12 @@ func (p *phase) setLimits(t0 int64) {
 
 // begin starts the phase's clock.
 func (p *phase) begin(now int64) {
+	shown := p.Phase
+	if p.quota != nil { // its counts grow with the leases
+		of := &p.g.scenario.Phases[p.info.Index]
+		shown.Requests, shown.Sessions = of.Requests, of.Sessions
+	}
+	p.shown = &shown
 	p.t0 = now
 	if p.Duration > 0 {
 		p.stopAt = later(now, p.Duration)
