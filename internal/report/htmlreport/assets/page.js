@@ -402,7 +402,7 @@
       box.style.zoom = 1 / z;
       u = new uPlot({
         width: now * z, height: (host.classList.contains("lane") ? 190 : host.classList.contains("tall") ? 400 : 320) * z,
-        legend: { show: false }, padding: [8 * z, (clocked || c.X.Scale === "log" ? 28 : 12) * z, 0, 0],
+        legend: { show: false }, padding: [8 * z, 28 * z, 0, 0],
         cursor: { drag: { x: true, y: false }, points: { show: false }, sync: clocked ? { key: "clock", setSeries: false } : undefined },
         scales: {
           x: { time: false, distr: c.X.Scale === "log" ? 3 : 1, range: (_, lo, hi) => [lo, hi] },
