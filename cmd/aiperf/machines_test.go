@@ -279,6 +279,40 @@ func TestMachineOutOfSight(t *testing.T) {
 	}
 }
 
+// TestMachineStopsByItself: a machine that is stopped for longer than the timeout sends nothing more. Its results still count when it comes back, and
+// the verdict says that the load was lower.
+func TestMachineStopsByItself(t *testing.T) {
+	testhome.Slow(t)
+	t.Parallel()
+	server := newArrivals(t, time.Millisecond)
+	p := program(t, server.load("--request-rate", "60", "--benchmark-duration", "9", "--machines", "local:2", "--machines-timeout", "2")...).start()
+	p.reaches(server, 60)
+	pid := workers(t, p.cmd.Process.Pid)["w1"]
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	p.says("machine w1 was lost: no sign of life")
+	if err := syscall.Kill(pid, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	if status := p.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, p.stderr.String())
+	}
+	list := p.machines()
+	if m := list[0]; m.State != "stopped" || m.Sent != m.Delivered || m.Sent == 0 || m.LostAt <= 0 || m.LostAt > 9 {
+		t.Errorf("%+v", m)
+	}
+	if m := list[1]; m.State != "complete" || m.Sent <= list[0].Sent {
+		t.Errorf("%+v", m)
+	}
+	if sent := list[0].Sent + list[1].Sent; sent != server.count() || sent != len(p.records()) {
+		t.Errorf("%d sent, %d came, %d records", sent, server.count(), len(p.records()))
+	}
+	if v := p.summary().verdict(t); v == "valid" || !strings.Contains(p.stdout.String(), "machine w1 was lost") {
+		t.Errorf("the run is %s\n%s", v, p.stdout.String())
+	}
+}
+
 // TestMachinesInterrupted: the first signal stops all machines, and everything that was sent is in the report.
 func TestMachinesInterrupted(t *testing.T) {
 	testhome.Slow(t)

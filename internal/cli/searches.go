@@ -142,6 +142,9 @@ func (p *Program) turnsCommand() *cobra.Command {
 				fmt.Fprintf(p.Out, "dry run: %d pairs, %d blocks of %g s %s: at least %.0f s\n", o.Pairs, blocks, o.Block, how, least)
 				return 0, nil
 			}
+			if o.Parallel && run.Machines.On != "" {
+				return 1, fmt.Errorf("%s: the machines send one run at a time; remove it, or remove --parallel", run.As("machines.on"))
+			}
 			if port := sharedPort(run); o.Parallel && port != "" {
 				return 1, fmt.Errorf("%s: two parallel runs cannot share one port; remove it, or remove --parallel", port)
 			}

@@ -15,7 +15,7 @@ import (
 func TestSharedPort(t *testing.T) {
 	for words, refused := range map[string]string{
 		"--parallel --api-port 18080": "--api-port: two parallel runs", "--parallel --metrics-listen 9464": "--metrics-listen: two parallel runs",
-		"--parallel --web": "--web: two parallel runs", "--web": "",
+		"--parallel --web": "--web: two parallel runs", "--web": "", "--parallel --machines local:2 --concurrency 2": "--machines: the machines send one run at a time", "--machines local:2 --concurrency 2": "",
 		"--parallel --metrics-listen 0": "", "--api-port 18080": "", "--parallel": "",
 	} {
 		var out, errs bytes.Buffer

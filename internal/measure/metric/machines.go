@@ -15,7 +15,7 @@ type Machine struct {
 	Complete bool   // all of its results arrived
 	// Problem is why it is not complete, or why its part of the load ended early; "" = nothing happened.
 	Problem string
-	LostAt  time.Duration // since the start of the first measured phase, when it was given up; 0 = it was not
+	LostAt  time.Duration // since the start of the first measured phase, when it was given up or stopped by itself; 0 = it did neither
 
 	ClockOffset int64         // ns: this machine's wall clock minus the controller's, at the end
 	ClockBound  time.Duration // largest error of the offset during the run; 0 = unknown
@@ -30,12 +30,13 @@ type Machine struct {
 	Stalls    int64
 }
 
-// lost reports whether the machine was given up.
+// lost reports whether the machine was given up, ended its part early, or did not deliver all results.
 func (m *Machine) lost() bool { return m.LostAt > 0 || !m.Complete }
 
 // limits of what the report says about the machines of a run.
 const (
 	loosestClocks = time.Millisecond
+	smallLag      = time.Millisecond
 	worstLag      = 2 // the worst machine's lag is named from this multiple of the median of all
 )
 
@@ -107,7 +108,7 @@ func (p *MachineParts) sentences() (list []string) {
 	if bound > loosestClocks {
 		list = append(list, fmt.Sprintf("The clock of machine %s is only known within %s: instants of different machines compare no better. Latencies are not affected.", name, formatDuration(bound)))
 	}
-	if w := p.worst(); w.LagP99 > 0 && len(p.Machines) > 1 {
+	if w := p.worst(); w.LagP99 > smallLag && len(p.Machines) > 1 {
 		var others time.Duration
 		for i := range p.Machines {
 			if m := &p.Machines[i]; m != w {

@@ -21,7 +21,7 @@ type machineEntry struct {
 	Host             string   `json:"host,omitempty"`
 	Share            int      `json:"share"` // number of its share, from 0
 	Of               int      `json:"of"`
-	State            string   `json:"state"` // complete, lost
+	State            string   `json:"state"` // complete, stopped (early, all of its results arrived), lost
 	Problem          string   `json:"problem,omitempty"`
 	LostAtS          *float64 `json:"lost_at_s,omitempty"` // after the start of the first measured phase
 	ClockOffsetNS    int64    `json:"clock_offset_ns"`     // its wall clock minus the controller's
@@ -54,12 +54,13 @@ func entriesOf(machines []metric.Machine) (list []machineEntry) {
 			ClockBoundUS: float64(m.ClockBound) / float64(time.Microsecond), OutOfSightS: m.OutOfSight.Seconds(), Sent: m.Sent, Delivered: m.Delivered, Pieces: m.Pieces,
 			ScheduleLagP99MS: float64(m.LagP99) / float64(time.Millisecond), CPUPercent: 100 * m.CPUShare, Cores: m.Cores, Stalls: m.Stalls,
 		}
-		if !m.Complete {
-			e.State = stateLost
-		}
 		if m.LostAt > 0 {
+			e.State = stateStopped
 			at := m.LostAt.Seconds()
 			e.LostAtS = &at
+		}
+		if !m.Complete {
+			e.State = stateLost
 		}
 		list = append(list, e)
 	}
@@ -92,5 +93,8 @@ func durationOf(n float64, unit time.Duration) time.Duration {
 	return time.Duration(math.Round(n * float64(unit)))
 }
 
-// stateLost is the state of a machine whose results did not all arrive.
-const stateLost = "lost"
+// States of a machine that left the run early: its results did not all arrive, or they did.
+const (
+	stateLost    = "lost"
+	stateStopped = "stopped"
+)

@@ -130,6 +130,7 @@ func someMachines() []metric.Machine {
 			LagP99: 120 * time.Microsecond, CPUShare: 0.25, Cores: 8, Stalls: 1,
 		},
 		{Name: "w2", Index: 1, Problem: "its process ended", LostAt: 2100 * time.Millisecond, Sent: 300, Delivered: 250},
+		{Name: "w3", Index: 2, Complete: true, Problem: "out of sight", LostAt: time.Second, Sent: 90, Delivered: 90},
 	}
 }
 

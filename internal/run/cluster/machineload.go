@@ -13,11 +13,9 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
-	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pieces"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run"
-	"aiperf/internal/run/watch"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/wire/bus"
 	"aiperf/internal/workload/load"
@@ -232,10 +230,11 @@ func (l *machineLoad) stop() {
 	l.stopped = true
 	l.mu.Unlock()
 	if !again {
-		l.tellAll(orderStop, &change{Epoch: l.epoch, At: clock.Now() + int64(stopAhead)})
+		l.tellAll(orderStop, &loadOrder{Epoch: l.epoch, At: clock.Now() + int64(stopAhead)})
 	}
 }
 
+// tellAll sends an order to every machine that is not lost.
 func (l *machineLoad) tellAll(kind string, m any) {
 	for _, name := range l.c.alive() {
 		if err := l.c.tell(name, kind, m); err != nil {
@@ -246,16 +245,16 @@ func (l *machineLoad) tellAll(kind string, m any) {
 
 // Move implements load.Sender.
 func (l *machineLoad) Move(index int, to float64) {
-	l.tellAll(orderMove, &change{Epoch: l.epoch, Phase: index, To: to, At: clock.Now() + int64(stopAhead)})
+	l.tellAll(orderMove, &loadOrder{Epoch: l.epoch, Phase: index, To: to, At: clock.Now() + int64(stopAhead)})
 }
 
 // End implements load.Sender.
 func (l *machineLoad) End(index int) {
-	l.tellAll(orderEnd, &change{Epoch: l.epoch, Phase: index, At: clock.Now() + int64(stopAhead)})
+	l.tellAll(orderEnd, &loadOrder{Epoch: l.epoch, Phase: index, At: clock.Now() + int64(stopAhead)})
 }
 
 // Finish implements load.Sender.
-func (l *machineLoad) Finish() { l.tellAll(orderDone, &change{Epoch: l.epoch}) }
+func (l *machineLoad) Finish() { l.tellAll(orderDone, &loadOrder{Epoch: l.epoch}) }
 
 // Snapshots implements load.Sender.
 func (l *machineLoad) Snapshots() (all []load.Snapshot) {
@@ -321,8 +320,7 @@ func (l *machineLoad) answer(ctx context.Context, name, kind string, data []byte
 		if err := decode(data, &q); err != nil || q.Epoch != l.epoch || q.File < 0 || q.File >= len(artifact.MachineFiles) {
 			return nil, errors.Join(err, errors.New("the file is not one of this run"))
 		}
-		p := l.part(name)
-		if p.kept += int64(len(q.Text)); p.kept > maxKept {
+		if !l.mayKeep(name, len(q.Text)) {
 			return nil, fmt.Errorf("the files of a machine may have %d bytes", maxKept)
 		}
 		return nil, l.keep(l.r.Layout.Machine(name, artifact.MachineFiles[q.File]), q.Text)
@@ -335,6 +333,15 @@ func (l *machineLoad) answer(ctx context.Context, name, kind string, data []byte
 		return nil, nil
 	}
 	return l.hub.Answer(ctx, name, kind, data)
+}
+
+// mayKeep counts bytes of the files of a machine, and reports whether they are within the limit.
+func (l *machineLoad) mayKeep(name string, n int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p := l.part(name)
+	p.kept += int64(n)
+	return p.kept <= maxKept
 }
 
 // keep appends to a file of a machine.
@@ -416,6 +423,7 @@ func (l *machineLoad) store(name string, b *bus.Piece) error {
 	p.rest = nil
 	if err := l.accept(p, sealed); err != nil {
 		l.c.lose(name, "its results cannot be used: "+err.Error())
+		_ = l.c.server.Order(name, orderCancel, nil) // a machine that is gone needs none
 	}
 	return nil
 }
@@ -483,73 +491,7 @@ func (l *machineLoad) lost(name, why string) {
 	l.mu.Unlock()
 	l.r.Warn(fmt.Sprintf("machine %s was lost: %s", p.title, why))
 	l.hub.Lost(name)
-	_ = l.c.server.Order(name, orderCancel, nil) // in case that it comes back
 	if ends {
 		l.stop()
 	}
-}
-
-// result returns the result of all machines together.
-func (l *machineLoad) result(ctx context.Context) (*load.Result, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	all := &load.Result{Phases: l.hub.Phases(), Interrupted: ctx.Err() != nil, TooManyFail: l.fails}
-	for _, p := range l.parts {
-		if p.report != nil && p.report.Unreachable != nil && all.Unreachable == nil {
-			all.Unreachable = p.report.Unreachable
-		}
-	}
-	return all, l.err
-}
-
-// Stats implements run.MachineLoad.
-func (l *machineLoad) Stats() watch.MachineStats {
-	var list []watch.MachineStats
-	for _, p := range l.parts {
-		if p.report != nil {
-			list = append(list, p.report.Stats)
-		}
-	}
-	return watch.Combine(list)
-}
-
-// Machines implements run.MachineLoad.
-func (l *machineLoad) Machines() (list []metric.Machine) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	first := int64(0)
-	for i := range l.r.Scenario.Phases {
-		if at := l.started[i]; !l.r.Scenario.Phases[i].Warmup && at != 0 && first == 0 {
-			first = at
-		}
-	}
-	for _, p := range l.parts {
-		m := metric.Machine{
-			Name: p.name, Host: p.host, Index: p.index, Complete: p.account.Complete(), Problem: p.problem, ClockOffset: p.now.Offset, ClockBound: time.Duration(p.now.Bound),
-			OutOfSight: p.unseen, Delivered: p.account.Rows, Pieces: p.account.Pieces, Cores: p.cores,
-		}
-		for i := range p.now.Snapshots {
-			m.Sent += p.now.Snapshots[i].Sent
-		}
-		if p.lostAt != 0 && !m.Complete {
-			m.LostAt = max(1, time.Duration(p.lostAt-first))
-		}
-		if r := p.report; r != nil {
-			m.CPUShare, m.Stalls = r.Stats.CPUShare, r.Stats.Stalls.Count
-			m.LagP99 = lagOf(r.Phases)
-		}
-		list = append(list, m)
-	}
-	return list
-}
-
-// lagOf returns p99 of the schedule lag of the measured phases.
-func lagOf(phases []*load.PhaseStats) time.Duration {
-	var h load.Histogram
-	for _, f := range phases {
-		if !f.Info.Warmup {
-			h.Merge(&f.Schedule.Lag)
-		}
-	}
-	return time.Duration(h.Quantile(0.99))
 }

@@ -80,8 +80,8 @@ func (p *progress) visit(c *binenc.Coder) {
 	binenc.Slice(c, &p.Snapshots, func(c *binenc.Coder, s *load.Snapshot) { s.Visit(c) })
 }
 
-// change is an order about the load.
-type change struct {
+// loadOrder is an order about the load.
+type loadOrder struct {
 	Epoch int64
 	Phase int
 	To    float64

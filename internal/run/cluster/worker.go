@@ -183,7 +183,7 @@ func (w *worker) order(kind string, data []byte) {
 		}
 		return
 	}
-	var c change
+	var c loadOrder
 	if decode(data, &c) != nil || c.Epoch != epoch {
 		return
 	}
@@ -277,7 +277,7 @@ func (s *share) send(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	flushing, stop := context.WithTimeout(ctx, time.Duration(s.plan.Timeout)+aloneLimit)
+	flushing, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(s.plan.Timeout)+aloneLimit) // results count, also of a part that ended early
 	defer stop()
 	return s.outbox.Flush(flushing)
 }
