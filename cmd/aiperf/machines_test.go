@@ -215,6 +215,27 @@ func TestMachinesSendTheRunOfOneProcess(t *testing.T) {
 	}
 }
 
+// TestOneMachine: a run is sent from one other machine as from this one: phases, hooks and figures are there.
+func TestOneMachine(t *testing.T) {
+	testhome.Slow(t)
+	t.Parallel()
+	server := newArrivals(t, time.Millisecond)
+	p := program(t, server.load("--concurrency", "2", "--request-count", "30", "--warmup-request-count", "4", "--machines", "local:1")...)
+	if status := p.run(); status != 0 {
+		t.Fatalf("status %d\n%s", status, p.stderr.String())
+	}
+	list := p.machines()
+	if len(list) != 1 || list[0].State != "complete" || list[0].Sent != 34 || server.count() != 34 || p.summary().avg(t, "request_count") != 30 {
+		t.Errorf("%+v, %d came", list, server.count())
+	}
+	text, err := os.ReadFile(filepath.Join(p.dir, "logs", "aiperf.log"))
+	for _, says := range []string{`msg="phase begins" phase=warmup`, `msg="phase begins" phase=profiling`, `msg="phase complete" phase=profiling sent=30`} {
+		if err != nil || !strings.Contains(string(text), says) {
+			t.Errorf("the log of the controller does not say %q: %v\n%s", says, err, text)
+		}
+	}
+}
+
 // TestMachineLost: a machine that is killed takes its part with it, and only that; the report says when and how much.
 func TestMachineLost(t *testing.T) {
 	testhome.Slow(t)

@@ -14,6 +14,9 @@ func (l *machineLoad) result(ctx context.Context) (*load.Result, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	all := &load.Result{Phases: l.hub.Phases(), Interrupted: ctx.Err() != nil, TooManyFail: l.fails}
+	for _, f := range all.Phases {
+		all.TooManyFail = all.TooManyFail || f.TooManyFails // a single machine judges its failures itself
+	}
 	for _, p := range l.parts {
 		if p.report != nil && p.report.Unreachable != nil && all.Unreachable == nil {
 			all.Unreachable = p.report.Unreachable

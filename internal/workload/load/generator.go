@@ -258,7 +258,7 @@ func (g *Generator) open(ctx context.Context, index int) (*phase, error) {
 // the phase before, which is the same on all machines.
 func (g *Generator) startOf(ctx context.Context, p *phase) int64 {
 	switch {
-	case g.scenario.Share.whole():
+	case g.opts.Coordinator == nil:
 	case !p.Seamless:
 		at, err := g.opts.Coordinator.Begin(ctx, &p.info)
 		if err == nil {
