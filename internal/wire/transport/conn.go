@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -46,6 +47,8 @@ type conn struct {
 	outMu      sync.Mutex
 	out        []byte
 	collecting bool
+
+	ackPending atomic.Bool // the answer is to be acknowledged before its second read
 
 	truncated bool // the stream ended below TLS; a server that ends it properly sends close_notify first
 

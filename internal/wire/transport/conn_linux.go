@@ -40,6 +40,7 @@ func (s *stamper) init(c *conn, kernelStamps bool) {
 
 // read reads once into the scratch buffer.
 func (c *conn) read() (int, error) {
+	c.acknowledgeRead()
 	if c.watched != nil && c.watched.emptied { // the connection is about to wait
 		c.release()
 	}
@@ -106,7 +107,7 @@ func write(fd uintptr, b []byte) (int, error) {
 
 // quickAck makes the connection acknowledge received data at once. The kernel leaves this mode whenever it sends data: it then delays the
 // acknowledgement by up to 40 ms to send it together with data. A server with Nagle's algorithm holds back its next event until then. One call after
-// each send is enough: in this mode every read acknowledges what it received.
+// each send is enough: it acknowledges what was read, and in this mode every later read acknowledges what it received.
 func (c *conn) quickAck() {
 	c.raw.Control(func(fd uintptr) { // failure is harmless: the acknowledgement is then only late
 		unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_QUICKACK, 1)

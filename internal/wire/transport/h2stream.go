@@ -217,8 +217,8 @@ func (s *h2stream) finished() bool { return s.conn.k.finished() }
 // release implements link. It does nothing, because pieces hold no buffer of the connection.
 func (s *h2stream) release() {}
 
-// quickAck implements link. One acknowledgement mode serves all streams of the connection.
-func (s *h2stream) quickAck() { s.conn.k.quickAck() }
+// acknowledge implements link. One acknowledgement mode serves all streams of the connection.
+func (s *h2stream) acknowledge() { s.conn.k.quickAck() }
 
 // SetReadDeadline implements link.
 func (s *h2stream) SetReadDeadline(t time.Time) error {

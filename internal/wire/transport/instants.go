@@ -55,8 +55,8 @@ type link interface {
 	interrupt()
 	// reading calls f, which calls fill. Where f has to wait, whoever brings the bytes may continue it.
 	reading(f func())
-	// quickAck makes the system acknowledge received data at once.
-	quickAck()
+	// acknowledge makes the system acknowledge the data of the answer at once, unless the first read brings all of it.
+	acknowledge()
 }
 
 // begin resets the state for a request that is sent at an instant.
@@ -86,6 +86,17 @@ const deliveryTime = 50_000
 
 // earliest returns how many ns before the read's stamp its earlier bytes may have arrived. No byte of an answer arrives before the request was sent.
 func (in *readState) earliest() int64 { return max(0, in.at-max(in.since-deliveryTime, in.began)) }
+
+// acknowledge implements link. A server that writes its answer in pieces may wait for the acknowledgement of the first one. If the first read brings the
+// whole answer, the next request carries the acknowledgement, which saves a segment.
+func (c *conn) acknowledge() { c.ackPending.Store(true) }
+
+// acknowledgeRead is called before each read. It acknowledges what earlier reads of the answer brought.
+func (c *conn) acknowledgeRead() {
+	if c.reads+c.unstamped > 0 && c.ackPending.Swap(false) {
+		c.quickAck()
+	}
+}
 
 // mayHaveMore implements link.
 func (c *conn) mayHaveMore() bool { return c.full || len(c.cipher) > 0 }
@@ -164,9 +175,12 @@ func (x *Exchange) markExact(t lastMessage) {
 
 // refineLast is called when the answer has ended. The end of the stream is a separate segment. Its stamp replaces that of the last bytes if they
 // were not read yet. So a message that nothing else follows is exact only if it was read before the stream ended.
-func (x *Exchange) refineLast() {
+func (x *Exchange) refineLast(state tcpState) {
 	t, k := x.last, x.in
-	if t.place == 0 || t.place > len(x.arena.messages) || !x.link.finished() {
+	if t.place == 0 || t.place > len(x.arena.messages) {
+		return
+	}
+	if !state.ended && (state.known || !x.link.finished()) {
 		return
 	}
 	if k.fills != t.fills && (!k.endOfStream || k.since >= t.user) {

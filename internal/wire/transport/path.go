@@ -5,6 +5,7 @@ import "aiperf/internal/measure/record"
 // tcpState is the kernel's view of a TCP connection at an instant (tcp(7), TCP_INFO). The counters start with the connection.
 type tcpState struct {
 	known             bool
+	ended             bool   // the peer has ended its side
 	smoothedRTT       int64  // ns
 	resent, unordered uint32 // segments: retransmitted because they were lost; received ahead of an earlier one
 	window            uint32 // congestion window, segments
@@ -27,8 +28,7 @@ func (s tcpState) changesSince(before tcpState) record.Path {
 func increase(now, before uint32) int { return max(0, int(int32(now-before))) }
 
 // path returns the kernel's statistics of the connection since the previous call of path.
-func (c *conn) path() record.Path {
-	now := c.tcpState()
+func (c *conn) path(now tcpState) record.Path {
 	p := now.changesSince(c.lastTCP)
 	if now.known {
 		c.lastTCP = now
@@ -36,10 +36,11 @@ func (c *conn) path() record.Path {
 	return p
 }
 
-// path returns the kernel's statistics of the exchange's connection since the exchange got it. All streams of a connection share the same segments.
-func (x *Exchange) path() record.Path {
+// path returns the kernel's statistics of the exchange's connection from when the exchange got it until now. All streams of a connection share the same
+// segments.
+func (x *Exchange) path(now tcpState) record.Path {
 	if s := x.stream; s != nil {
-		return s.conn.k.tcpState().changesSince(s.firstTCP)
+		return now.changesSince(s.firstTCP)
 	}
-	return x.conn.path()
+	return x.conn.path(now)
 }

@@ -11,7 +11,7 @@ func (c *conn) tcpState() (s tcpState) {
 			return
 		}
 		s = tcpState{
-			known: true, smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd,
+			known: true, ended: i.State != unix.BPF_TCP_ESTABLISHED, smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd,
 			busy: 1000 * int64(i.Busy_time),
 		}
 	})

@@ -226,7 +226,7 @@ const oneFlight = 10 * 536
 func (x *Exchange) gotHead(h *head) {
 	x.head = h
 	if x.sending.began != 0 || x.req.Body.Len() > oneFlight { // its end may have left the socket after its last write returned
-		x.link.quickAck()
+		x.link.acknowledge()
 	}
 	at := x.in.at
 	x.trace.HeadersReceived = at
@@ -336,9 +336,13 @@ func (x *Exchange) socket() *conn {
 
 // fill completes the record.
 func (x *Exchange) fill() {
+	var state tcpState
+	if k := x.socket(); k != nil {
+		state = k.tcpState()
+	}
 	if x.in != nil {
 		x.packetsOver()
-		x.refineLast()
+		x.refineLast(state)
 	}
 	r, t := x.rec, new(record.Trace) // allocated, because the record outlives the exchange and its connection
 	*t = x.trace
@@ -349,7 +353,7 @@ func (x *Exchange) fill() {
 	r.Error = x.err
 	if k := x.socket(); k != nil {
 		t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = k.localIP, k.localPort, k.remoteIP, k.remotePort
-		t.Path = x.path()
+		t.Path = x.path(state)
 		k := x.in
 		t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = k.reads, k.delaySum, k.delayMax, k.lastMax
 		if r.End = k.at; x.ended != 0 {

@@ -131,7 +131,7 @@ func (l *RPCConn) SetWriteDeadline(t time.Time) error { return l.conn.SetWriteDe
 
 // FillTrace fills in the addresses of both sides, and the kernel's statistics of the connection since the previous call.
 func (l *RPCConn) FillTrace(t *record.Trace) {
-	t.Path = l.conn.path()
+	t.Path = l.conn.path(l.conn.tcpState())
 	t.LocalIP, t.LocalPort, t.RemoteIP, t.RemotePort = l.conn.localIP, l.conn.localPort, l.conn.remoteIP, l.conn.remotePort
 }
 

@@ -138,7 +138,7 @@ func (x *Exchange) allSent() {
 	}
 	x.trace.SendEnd = x.sent
 	x.trace.BytesSent = x.req.Body.Len()
-	x.link.quickAck()
+	x.link.acknowledge()
 	x.freeRequest()
 }
 
