@@ -17,6 +17,10 @@ func AppendString(dst []byte, s string) []byte {
 		dst = slices.Grow(dst, len(s)+len(s)/64)
 	}
 	dst = append(dst, '"')
+	if plain(s) {
+		dst = append(dst, s...)
+		return append(dst, '"')
+	}
 	start := 0
 	for i := 0; i < len(s); i++ {
 		if !special[s[i]] {
@@ -28,6 +32,23 @@ func AppendString(dst []byte, s string) []byte {
 	}
 	dst = AppendUTF8(dst, []byte(s[start:]))
 	return append(dst, '"')
+}
+
+// plain reports whether s is ASCII without characters to escape.
+func plain(s string) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	found := uint64(0) // a high bit is set in each byte that is not plain
+	for ; len(s) >= 8; s = s[8:] {
+		x := uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 | uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+		quote, backslash := x^'"'*ones, x^'\\'*ones
+		found |= x | (x - ' '*ones) | (quote - ones) | (backslash - ones)
+	}
+	for i := range len(s) {
+		if special[s[i]] || s[i] >= 0x80 {
+			return false
+		}
+	}
+	return found&highs == 0
 }
 
 func appendEscape(dst []byte, c byte) []byte {

@@ -1,8 +1,6 @@
 package artifact
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,6 +16,8 @@ type Inputs struct {
 	n           int
 	hide        *redact.Secrets
 	path, draft string
+
+	compact, indented []byte // buffers for one conversation
 }
 
 // inputsDraft is the suffix of the file name during the writing. A killed run leaves this file; the next run overwrites it.
@@ -42,7 +42,7 @@ func (w *Inputs) Drop() error { return errors.Join(w.stream.Close(), os.Remove(w
 
 // Add appends a conversation: for every turn the JSON request body as it would be sent.
 func (w *Inputs) Add(session string, payloads [][]byte) error {
-	o := jsontext.Open(nil)
+	o := jsontext.Open(w.compact[:0])
 	o.Text("session_id", session)
 	o.Key("payloads")
 	for i, p := range payloads {
@@ -53,16 +53,15 @@ func (w *Inputs) Add(session string, payloads [][]byte) error {
 		o.B = append(o.B, '[')
 	}
 	o.B = append(o.B, ']')
-	var buf bytes.Buffer
+	w.compact = o.Close()
+	b := w.indented[:0]
 	if w.n > 0 {
-		buf.WriteByte(',')
+		b = append(b, ',')
 	}
 	w.n++
-	buf.WriteString("\n    ")
-	if err := json.Indent(&buf, w.hide.JSON(o.Close()), "    ", "  "); err != nil {
-		return fmt.Errorf("inputs.json: conversation %s: %w", session, err)
-	}
-	return w.stream.Write(buf.Bytes())
+	b = append(b, "\n    "...)
+	w.indented = jsontext.AppendIndented(b, w.hide.JSON(w.compact), "    ")
+	return w.stream.Write(w.indented)
 }
 
 // Close completes the file. After an error there is no file.
