@@ -11,8 +11,13 @@ import (
 // Placeholder replaces a credential.
 const Placeholder = "<redacted>"
 
-// SecretHeader reports whether the value of a header is a credential.
-func SecretHeader(name string) bool {
+// SecretHeader reports whether the value of a header is a credential. It remembers the names that it has seen.
+func SecretHeader(name string) bool { return seenHeaders.get(name, secretHeader) }
+
+// seenHeaders stores which names SecretHeader was asked for, because every request has the same.
+var seenHeaders nameCache
+
+func secretHeader(name string) bool {
 	name = strings.ToLower(name)
 	if secretHeaders[name] {
 		return true
