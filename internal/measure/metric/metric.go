@@ -82,10 +82,19 @@ func (m *Metric) Hidden() bool { return m.Flags&(Experimental|Internal) != 0 }
 
 // Factor returns the divisor that converts a value from Unit to Display.
 func (m *Metric) Factor() float64 {
-	if m.Unit == m.Display {
+	switch {
+	case m.Unit == m.Display:
 		return 1
+	case m.Unit == "ns" && m.Display == "ms":
+		return 1e6
+	case m.Unit == "ns" && m.Display == "sec":
+		return 1e9
+	case m.Unit == "sec" && m.Display == "ms":
+		return 1e-3
+	case m.Unit == "B" && m.Display == "KB":
+		return 1024
 	}
-	return factors[[2]string{m.Unit, m.Display}]
+	return 0
 }
 
 // Gaps reports whether the metric has a list of values per request.
@@ -93,9 +102,8 @@ func (m *Metric) Gaps() bool { return m.gaps }
 
 // The definitions and their indexes. They are filled once, before main, and then read only.
 var (
-	table   []Metric
-	index   map[string]int        // position by tag
-	factors map[[2]string]float64 // by unit and different display unit
+	table []Metric
+	index map[string]int // position by tag
 )
 
 func init() {
@@ -104,7 +112,6 @@ func init() {
 		table = insert(table, "replay_send_schedule_offset", efficiency(platform, 700+100*i))
 	}
 	index = make(map[string]int, len(table))
-	factors = map[[2]string]float64{{"ns", "ms"}: 1e6, {"ns", "sec"}: 1e9, {"sec", "ms"}: 1e-3, {"B", "KB"}: 1024}
 	for i := range table {
 		index[table[i].Tag] = i
 	}

@@ -95,6 +95,16 @@ func (s *stamper) receive(fd uintptr) bool {
 	}
 }
 
+// peek returns the number of bytes that it copied to b and left in the socket. b is not empty. It allocates nothing and notifies no scheduler, because
+// the call cannot wait.
+func peek(fd uintptr, b []byte) (int, error) {
+	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVFROM, fd, uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_PEEK|unix.MSG_DONTWAIT, 0, 0)
+	if errno != 0 {
+		return 0, errno
+	}
+	return int(n), nil
+}
+
 // write writes to a non-blocking socket. The call cannot wait, so the Go scheduler need not be notified. b is not empty.
 func write(fd uintptr, b []byte) (int, error) {
 	sending(fd)

@@ -7,6 +7,8 @@ import (
 	"net"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // stamper uses the time at which a read returns: this platform has no receive timestamps.
@@ -57,6 +59,12 @@ func (s *stamper) receive(fd uintptr) bool {
 		c.stamp(before, s.n, 0)
 		return true
 	}
+}
+
+// peek returns the number of bytes that it copied to b and left in the socket.
+func peek(fd uintptr, b []byte) (int, error) {
+	n, _, err := unix.Recvfrom(int(fd), b, unix.MSG_PEEK|unix.MSG_DONTWAIT)
+	return n, err
 }
 
 // write writes to a socket.

@@ -21,7 +21,7 @@ func (c *conn) alive() bool {
 	ok := false
 	err := c.raw.Control(func(fd uintptr) {
 		var b [1]byte
-		n, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		n, err := peek(fd, b[:])
 		switch {
 		case errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR):
 			ok = true
@@ -36,7 +36,7 @@ func (c *conn) alive() bool {
 func (c *conn) peekUnrequested(b []byte) []byte {
 	n := 0
 	if c.tls == nil {
-		c.raw.Control(func(fd uintptr) { n, _, _ = unix.Recvfrom(int(fd), b, unix.MSG_PEEK|unix.MSG_DONTWAIT) })
+		c.raw.Control(func(fd uintptr) { n, _ = peek(fd, b) })
 	}
 	return b[:max(n, 0)]
 }
