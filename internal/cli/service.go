@@ -34,8 +34,11 @@ func serviceTable() *setting.Table {
 		{Flags: []string{"--type"}, Kind: setting.Enum, Choices: append([]string{serviceWorker, serviceController}, otherServices...), Help: "service to start; also as the first word"},
 		{Flags: []string{"--benchmark-run"}, Kind: setting.Path, Help: "configuration file of the run, for system_controller; also as the second word"},
 		{Flags: []string{"--service-id"}, Kind: setting.Text, Default: "host name and process id", Help: "name of a worker in the report"},
-		{Flags: []string{"--health-host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of /healthz and /readyz of system_controller"},
-		{Flags: []string{"--health-port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "port of /healthz and /readyz of system_controller"},
+		{Flags: []string{"--health-host"}, Kind: setting.Text, Default: "127.0.0.1, in pods their address", Help: "address of /healthz and /readyz"},
+		{Flags: []string{"--health-port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "port of /healthz and /readyz; off unless given"},
+		{Flags: []string{"--keep-results"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Help: "serve state, output and files of system_controller, and wait so long for somebody to fetch them, in s"},
+		{Flags: []string{"--artifact-dir"}, Kind: setting.Path, Default: keptFiles, Help: "folder for the files of a run with --keep-results"},
+		{Flags: []string{"--keys"}, Kind: setting.Path, Help: "folder with the keys of --keep-results: api-token, and those of --machines-keys"},
 		{Flags: []string{"--api-port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "port of the HTTP API of system_controller, which has /healthz and /readyz too"},
 	})
 }
@@ -72,6 +75,8 @@ func (p *Program) service(ctx context.Context, set *setting.CommandLine) (int, e
 		return p.serviceWorker(ctx, set)
 	case kind == serviceController && file == "":
 		return 0, errors.New("service system_controller: the configuration file of the run is missing; give it as the second word")
+	case kind == serviceController && set.Has("--keep-results"):
+		return p.keepRun(ctx, set, file)
 	case kind == serviceController:
 		return p.profile(ctx, append([]string{"--config", file}, controllerFlags(set)...)), nil
 	case slices.Contains(otherServices, kind):
@@ -99,14 +104,19 @@ func controllerFlags(set *setting.CommandLine) (words []string) {
 
 // serviceWorker joins the run that the environment names.
 func (p *Program) serviceWorker(ctx context.Context, set *setting.CommandLine) (int, error) {
-	for _, flag := range []string{"--health-host", "--health-port", "--api-port"} {
+	for _, flag := range []string{"--api-port", "--keep-results", "--keys", "--artifact-dir"} {
 		if set.Has(flag) {
-			return 0, fmt.Errorf("%s: a worker has no server; the controller shows the state of its machines", set.Spelled(flag))
+			return 0, fmt.Errorf("%s: a worker has no results; ask the controller", set.Spelled(flag))
 		}
 	}
 	words := []string{}
-	if name := set.Text("--service-id", ""); name != "" {
-		words = append(words, "--name", name)
+	for _, pair := range [][2]string{{"--service-id", "--name"}, {"--health-host", "--health-host"}} {
+		if text := set.Text(pair[0], ""); text != "" {
+			words = append(words, pair[1], text)
+		}
+	}
+	if ports := set.Ints("--health-port"); len(ports) > 0 {
+		words = append(words, "--health-port", strconv.FormatInt(ports[0], 10))
 	}
 	own, problems := setting.Scan(workerTable(), words)
 	if len(problems) > 0 {

@@ -1,17 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
+	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/run/podserver"
+	"aiperf/internal/telemetry/promserver"
 )
 
 const workerLong = "Makes this computer one of the machines of a run. It joins the controller, which is an aiperf with --machines, and sends its share of every run " +
@@ -24,6 +31,8 @@ const workerLong = "Makes this computer one of the machines of a run. It joins t
 const (
 	joinVariable  = "AIPERF_JOIN"
 	tokenVariable = "AIPERF_TOKEN"
+	nameVariable  = "AIPERF_NAME"
+	podVariable   = "AIPERF_POD_IP" // address of the pod that this process runs in
 )
 
 // WorkOptions are the settings of a worker.
@@ -31,13 +40,16 @@ type WorkOptions struct {
 	Join, Token, Name string
 	Secrets           *redact.Secrets
 	Errorf            func(format string, a ...any)
+	Joined            func() // called when the controller has accepted this machine
 }
 
 func workerTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
 		{Flags: []string{"--join"}, Kind: setting.Text, Default: "AIPERF_JOIN", Help: "address of the controller, as it prints it: tls://HOST:PORT/CERTIFICATE"},
 		{Flags: []string{"--token-file"}, Kind: setting.Path, Default: "the token in AIPERF_TOKEN", Help: "file with the token of the run; - reads it from standard input"},
-		{Flags: []string{"--name"}, Kind: setting.Text, Default: "host name and process id", Help: "name of this machine in the report"},
+		{Flags: []string{"--name"}, Kind: setting.Text, Default: "AIPERF_NAME, else host name and process id", Help: "name of this machine in the report"},
+		{Flags: []string{"--health-host"}, Kind: setting.Text, Default: "127.0.0.1, in pods their address", Help: "address of /healthz and /readyz; ready = the controller has accepted this machine"},
+		{Flags: []string{"--health-port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "port of /healthz and /readyz; off unless given"},
 	})
 }
 
@@ -77,7 +89,7 @@ func (p *Program) work(ctx context.Context, set *setting.CommandLine) (int, erro
 		return 0, errors.New("worker: this program was built without several machines (build tag nocluster)")
 	}
 	o := WorkOptions{
-		Join: set.Text("--join", lookup(p.Environ, joinVariable)), Token: lookup(p.Environ, tokenVariable), Name: set.Text("--name", ""), Secrets: p.Secrets, Errorf: p.errorf,
+		Join: set.Text("--join", lookup(p.Environ, joinVariable)), Token: lookup(p.Environ, tokenVariable), Name: set.Text("--name", lookup(p.Environ, nameVariable)), Secrets: p.Secrets, Errorf: p.errorf,
 	}
 	if path := set.Text("--token-file", ""); path != "" {
 		token, err := p.readToken(path)
@@ -93,11 +105,32 @@ func (p *Program) work(ctx context.Context, set *setting.CommandLine) (int, erro
 		return 0, fmt.Errorf("worker: the token of the run is missing; give --token-file, or set %s", tokenVariable)
 	}
 	p.Secrets.Add(o.Token)
+	if address := healthAddress(set, p.Environ); address != "" {
+		var joined atomic.Bool
+		o.Joined = func() { joined.Store(true) }
+		server, err := promserver.Listen(ctx, address, healthLimit, podserver.Health(joined.Load))
+		if err != nil {
+			return 0, fmt.Errorf("%s %s: %w", set.Spelled("--health-port"), address, err)
+		}
+		defer server.Close(ctx) //nolint:errcheck // probes that are being answered do not matter at the end
+	}
 	done := func(status int) int { return status }
 	if p.Watch != nil {
 		ctx, done = p.Watch(ctx, p.Err)
 	}
 	return done(p.Work(ctx, o)), nil
+}
+
+// healthLimit is the time limit of an answer to a probe.
+const healthLimit = 5 * time.Second
+
+// healthAddress returns the address of the probes; "" = they are off.
+func healthAddress(set *setting.CommandLine, environ []string) string {
+	ports := set.Ints("--health-port")
+	if len(ports) == 0 {
+		return ""
+	}
+	return net.JoinHostPort(set.Text("--health-host", cmp.Or(lookup(environ, podVariable), "127.0.0.1")), strconv.FormatInt(ports[0], 10))
 }
 
 // longestToken is the largest size of a file with a token, bytes.

@@ -23,6 +23,8 @@ type Machines struct {
 	Wait *Seconds `yaml:"wait,omitempty"`
 	// Shell is the command that runs a command on a host; empty: ssh.
 	Shell string `yaml:"shell,omitempty"`
+	// Keys is a folder with token, tls.crt and tls.key of the controller; empty: they are made for the session.
+	Keys string `yaml:"keys,omitempty"`
 }
 
 // Loss is the reaction to the loss of a machine during a run.
@@ -47,6 +49,7 @@ var machinesRows = group("Machines", []setting.Row{
 	{Flags: []string{"--machines-timeout"}, Key: "machines.timeout", Unit: "s", Kind: setting.Float, Bounds: ">= 2, <= 600", Default: "5", Help: "a machine without a sign of life for so long is lost, and stops by itself, in s"},
 	{Flags: []string{"--machines-wait"}, Key: "machines.wait", Unit: "s", Kind: setting.Float, Bounds: "> 0, <= 86400", Default: "120", Help: "longest wait for machines to join, and to be ready, in s"},
 	{Flags: []string{"--machine-shell"}, Key: "machines.shell", Kind: setting.Text, Secret: redact.Address, Help: "command that runs a command on a host, instead of ssh; {} is the host: docker exec -i {}"},
+	{Flags: []string{"--machines-keys"}, Key: "machines.keys", Kind: setting.Path, Help: "folder with token, tls.crt and tls.key of the controller, instead of ones made for the session"},
 })
 
 // MachineList is the list of machines that a run is sent from.
@@ -107,7 +110,7 @@ func (v *violations) machines(r *Run) {
 	for _, one := range []struct {
 		key   string
 		given bool
-	}{{"listen", r.Machines.Listen != ""}, {"loss", r.Machines.Loss != ""}, {"timeout", r.Machines.Timeout != nil}, {"wait", r.Machines.Wait != nil}, {"shell", r.Machines.Shell != ""}} {
+	}{{"listen", r.Machines.Listen != ""}, {"loss", r.Machines.Loss != ""}, {"timeout", r.Machines.Timeout != nil}, {"wait", r.Machines.Wait != nil}, {"shell", r.Machines.Shell != ""}, {"keys", r.Machines.Keys != ""}} {
 		v.addIf(one.given && list == nil, "machines."+one.key, "needs %s", v.spelling("machines.on"))
 	}
 	if list == nil {

@@ -21,7 +21,7 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 	for _, entry := range environ {
 		key, value, _ := strings.Cut(entry, "=")
 		name, ours := strings.CutPrefix(key, config.EnvPrefix)
-		if !ours || value == "" || key == plugin.PathVariable {
+		if !ours || value == "" || ofProcess(key) {
 			continue
 		}
 		row, ok := known[name]
@@ -49,6 +49,15 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 	}
 	*into = run.Environment
 	return problems, warnings
+}
+
+// ofProcess reports whether a variable is one that says what a process is in a run on several machines or in a cluster, not a setting.
+func ofProcess(key string) bool {
+	switch key {
+	case plugin.PathVariable, "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", "AIPERF_POD_IP", "AIPERF_NAMESPACE":
+		return true
+	}
+	return config.IsSecretName(key)
 }
 
 // asFlag converts a boolean variable to the spelling of flags: as in the Python tool, variables also accept on, off and first letters.

@@ -64,8 +64,12 @@ func Open(ctx context.Context, o Options) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
+	keys, err := keysOf(&o)
+	if err != nil {
+		return nil, err
+	}
 	c := &Controller{
-		opts: o, list: list, timeout: o.Machines.TimeoutOr().Duration(), wait: o.Machines.WaitOr().Duration(), token: bus.NewToken(), members: map[string]*member{},
+		opts: o, list: list, timeout: o.Machines.TimeoutOr().Duration(), wait: o.Machines.WaitOr().Duration(), token: keys.Token, members: map[string]*member{},
 		changed: make(chan struct{}),
 	}
 	o.Secret(c.token)
@@ -73,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.server, err = bus.Listen(bus.Options{Listen: listen, Advertise: advertise, Token: c.token, Answer: c.answer, Note: c.note, Store: c.store, Presence: c.presence})
+	c.server, err = bus.Listen(bus.Options{Listen: listen, Advertise: advertise, Token: c.token, Certificate: keys.Certificate, Encrypt: o.Machines.Keys != "", Answer: c.answer, Note: c.note, Store: c.store, Presence: c.presence})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", o.As("machines.listen"), listen, err)
 	}
@@ -81,6 +85,18 @@ func Open(ctx context.Context, o Options) (*Controller, error) {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// keysOf returns the token and the certificate of a controller: those of the settings, or a new token.
+func keysOf(o *Options) (*bus.Keys, error) {
+	if o.Machines.Keys == "" {
+		return &bus.Keys{Token: bus.NewToken()}, nil
+	}
+	keys, err := bus.ReadKeys(o.Machines.Keys)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", o.As("machines.keys"), o.Machines.Keys, err)
+	}
+	return keys, nil
 }
 
 // addresses returns the address to listen on, and the host that machines connect to if it is another one.
@@ -139,6 +155,8 @@ func (c *Controller) launch(ctx context.Context) error {
 				return err
 			}
 		}
+	case c.opts.Machines.Keys != "": // whoever made the keys gives them to the machines
+		c.opts.Note("waiting for " + terminal.Plural(int64(c.list.Count), "machine") + " at " + join)
 	default:
 		path, err := c.saveToken()
 		if err != nil {

@@ -30,18 +30,9 @@ type filePart struct {
 // partSize is the size of a part of a file, bytes.
 const partSize = 512 << 10
 
-// inputPaths returns the settings of a run that name files.
-func inputPaths(b *config.Benchmark) []*string {
-	list := []*string{&b.Dataset().Path, &b.Dataset().SystemPromptFile}
-	for i := range b.Phases {
-		list = append(list, &b.Phases[i].RateSeries)
-	}
-	return list
-}
-
 // inputFiles describes the files that a run reads. Directories are not among them: they must be the same on every machine.
 func inputFiles(b *config.Benchmark) (list []inputFile, err error) {
-	for _, path := range inputPaths(b) {
+	for _, path := range b.InputPaths() {
 		info, err := os.Stat(*path)
 		if *path == "" || err != nil || !info.Mode().IsRegular() { // whoever reads it says what is wrong
 			continue
@@ -99,7 +90,7 @@ func fetchFiles(p *plan, dir string, ask func(filePart) ([]byte, error)) error {
 		}
 		place[f.Path] = to
 	}
-	for _, path := range inputPaths(&p.Config) {
+	for _, path := range p.Config.InputPaths() {
 		if to := place[*path]; to != "" {
 			*path = to
 		}

@@ -30,6 +30,7 @@ type WorkerOptions struct {
 	Version string // of this program
 	Err     io.Writer
 	Secrets *redact.Secrets
+	Joined  func() // called when the controller has accepted this machine; nil = nobody wants to know
 }
 
 // Limits of a worker.
@@ -89,6 +90,9 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	defer w.client.Close()
 	if err := w.hello(dialing); err != nil {
 		return err
+	}
+	if o.Joined != nil {
+		o.Joined()
 	}
 	err = w.wait(ctx)
 	w.mu.Lock()

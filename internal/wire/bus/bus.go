@@ -33,6 +33,7 @@ const (
 	maxOrders     = 4096     // orders that one worker has not received yet
 	maxPieces     = 1 << 20  // pieces of one worker in an epoch
 	probesAtStart = 20       // clock probes before a worker is ready
+	shortestToken = 16       // characters
 )
 
 // Periods of the bus.

@@ -71,8 +71,8 @@ func Listen(opts Options) (*Server, error) {
 	if address := net.ParseIP(host); opts.Advertise == "" && (host == "" || address != nil && address.IsUnspecified()) {
 		return nil, fmt.Errorf("the address %q to listen on means every address of this machine, but not which one workers use", opts.Listen)
 	}
-	if len(opts.Token) < 16 {
-		return nil, fmt.Errorf("a token of %d characters is too short: use at least 16", len(opts.Token))
+	if len(opts.Token) < shortestToken {
+		return nil, fmt.Errorf("a token of %d characters is too short: use at least %d", len(opts.Token), shortestToken)
 	}
 	s := &Server{opts: opts, members: map[string]*member{}, drops: newDrops()}
 	s.auth = &authenticator{token: opts.Token, own: NewToken(), sessions: map[string]session{}, drops: s.drops}
