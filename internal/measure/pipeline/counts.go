@@ -64,6 +64,9 @@ func (p *Pipeline) inputTokens(rec *record.Record, reply *record.Reply, c *recor
 		}
 		return -1
 	}
+	if known := &rec.Counted; p.opts.OneTokenizer && known.Tokens > 0 && len(reply.InputTexts) == 1 && reply.InputTexts[0] == known.Text {
+		return known.Tokens + reply.InputTokens
+	}
 	n, err := p.inputs.count(rec.Model, strings.Join(reply.InputTexts, " "), p.opts.Count)
 	if err != nil {
 		c.Missing = err.Error()

@@ -4,7 +4,37 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+
+	"aiperf/internal/measure/record"
 )
+
+// TestKnownCounts: a count that is known replaces counting only for exactly its text, and only if all models have the same tokenizer.
+func TestKnownCounts(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		one   bool
+		known record.CountedText
+		texts []string
+		want  int
+	}{
+		{"known", true, record.CountedText{Text: "a b", Tokens: 70}, []string{"a b"}, 75},
+		{"several tokenizers", false, record.CountedText{Text: "a b", Tokens: 70}, []string{"a b"}, 7},
+		{"another text", true, record.CountedText{Text: "a b", Tokens: 70}, []string{"a b c"}, 8},
+		{"a further text", true, record.CountedText{Text: "a b", Tokens: 70}, []string{"a b", "c"}, 8},
+		{"unknown", true, record.CountedText{Text: "a b"}, []string{"a b"}, 7},
+	} {
+		o := options(t)
+		o.OneTokenizer = c.one
+		p := New(o)
+		got := p.counts(&record.Record{Counted: c.known}, &record.Reply{Output: "x", InputTexts: c.texts, InputTokens: 5})
+		if got.Input != c.want {
+			t.Errorf("%s: %d tokens, want %d", c.name, got.Input, c.want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
 
 // TestInputCounts: every text is counted once for each model, whatever follows it; a failure is not stored.
 func TestInputCounts(t *testing.T) {

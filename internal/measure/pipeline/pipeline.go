@@ -23,6 +23,8 @@ type Options struct {
 	// Count returns the number of tokens of a text for a model, without special tokens. It is not called if counts come from the server. An error
 	// means that counting would take too long; then the number is unknown.
 	Count func(model, text string) (int, error)
+	// OneTokenizer means that all models have the same tokenizer, so that a text need not be counted again that was counted when it was generated.
+	OneTokenizer bool
 	// Input counts the tokens of a request if the simple rule (texts joined by blanks, one call of the tokenizer) does not apply; -1 = use that rule.
 	// nil = always use it.
 	Input func(rec *record.Record, reply *record.Reply) int

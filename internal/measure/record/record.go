@@ -33,10 +33,19 @@ type Record struct {
 	Error           *Error     // nil = the transport saw no error
 	Trace           *Trace     // nil = no socket-level instants (imported records)
 
+	// Counted is a text that the request probably consists of, if its tokens were counted when it was generated. The binary form does not include it.
+	Counted CountedText
+
 	// Reading is the decoding of the messages, if it began while they arrived; nil = not begun. The binary form does not include it.
 	Reading Reading
 
 	release func()
+}
+
+// CountedText is a text with its number of tokens for the tokenizer of the run's first model.
+type CountedText struct {
+	Text   string
+	Tokens int // 0 = unknown
 }
 
 // Reading decodes the messages of a record, each once. It may begin while they arrive.

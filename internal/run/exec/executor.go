@@ -240,7 +240,7 @@ func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
 	if a.followed() {
 		firstToken = a.reportFirstToken(firstToken)
 	}
-	rec := &record.Record{Meta: a.meta(), Intended: a.issue.Intended, Issued: a.issue.At}
+	rec := &record.Record{Meta: a.meta(), Intended: a.issue.Intended, Issued: a.issue.At, Counted: record.CountedText(a.turn().Counted)}
 	switch {
 	case a.formatError != nil:
 		a.refuse(rec)

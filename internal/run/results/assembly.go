@@ -57,11 +57,12 @@ type Phase struct {
 // Assembly processes the finished requests of one run.
 type Assembly struct {
 	Options
-	pipe    *pipeline.Pipeline
-	files   int // number of files with an entry for every request
-	slowest slowestObserver
-	chat    *chatCounter // nil = inputs are counted without a chat template
-	rawPath string       // "" = no raw export
+	pipe         *pipeline.Pipeline
+	files        int // number of files with an entry for every request
+	slowest      slowestObserver
+	oneTokenizer bool         // all models have the same tokenizer
+	chat         *chatCounter // nil = inputs are counted without a chat template
+	rawPath      string       // "" = no raw export
 }
 
 // New creates the files that grow during the run and starts the workers.
@@ -83,7 +84,7 @@ func New(o Options) (*Assembly, error) {
 		}
 	}
 	p := pipeline.Options{
-		Metrics: o.Metrics, Count: count, Sinks: sinks, Split: split(o.Phases), Observers: append([]pipeline.Observer{&a.slowest}, o.Observers...), SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets, Forward: o.Forward,
+		Metrics: o.Metrics, Count: count, OneTokenizer: a.oneTokenizer, Sinks: sinks, Split: split(o.Phases), Observers: append([]pipeline.Observer{&a.slowest}, o.Observers...), SpillDir: o.Layout.Dir, Clean: o.Clean, Secrets: o.Secrets, Forward: o.Forward,
 		Decode:          func(rec *record.Record) (*record.Reply, *record.Error) { return o.Decode(rec, input) },
 		RequestedTokens: endpoint.RequestedTokens,
 		Workers:         max(1, processors.Cores()-1), // one core stays free for the load: a late read merges messages
@@ -113,6 +114,7 @@ func (a *Assembly) counter() (func(model, text string) (int, error), error) {
 	if Templated(a.Config, a.Endpoint) {
 		a.chat = &chatCounter{tokenizers: all}
 	}
+	a.oneTokenizer = len(all.All()) == 1
 	return all.Count, nil
 }
 

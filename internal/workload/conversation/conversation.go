@@ -45,6 +45,9 @@ type Turn struct {
 	ExtraBody    json.RawMessage   // JSON object merged into the body, keys in this order; nil = none
 	ExtraHeaders []Header          // headers of this request only
 
+	// Counted is the only text of the turn if its tokens are known; the zero value = they are not.
+	Counted CountedText
+
 	Silent bool // nothing is sent: the turn only starts other conversations or waits for them
 
 	// After lists the turns of other conversations that were answered when this turn was recorded (the latest of each); nil = unknown.
@@ -52,6 +55,12 @@ type Turn struct {
 
 	// Origin is where the turn was read ("file:line"), for error messages; "" for generated turns.
 	Origin string
+}
+
+// CountedText is a text with its number of tokens for the tokenizer of the run's first model.
+type CountedText struct {
+	Text   string
+	Tokens int // 0 = unknown
 }
 
 // TurnRef identifies a turn of a conversation of the dataset.

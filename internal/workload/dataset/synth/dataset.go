@@ -272,9 +272,12 @@ func (s *Dataset) make(t turn) conversation.Turn {
 		n := int(t.maxTokens)
 		out.MaxTokens = &n
 	}
-	contents := make([]string, t.texts)
+	contents, tokens := make([]string, t.texts), 0
 	for k := range contents {
-		contents[k] = s.texts.Text(int(t.first) + k)
+		contents[k], tokens = s.texts.Counted(int(t.first) + k)
+	}
+	if len(contents) == 1 {
+		out.Counted = conversation.CountedText{Text: contents[0], Tokens: tokens}
 	}
 	if s.rankings != nil {
 		out.Parts = append(conversation.Texts("query", contents[0]), conversation.Texts("passages", contents[1:]...)...)

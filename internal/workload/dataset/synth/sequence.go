@@ -97,11 +97,20 @@ func (s *Sequence) add(p prompt) int {
 
 // Text returns the text of prompt i.
 func (s *Sequence) Text(i int) string {
+	text, _ := s.Counted(i)
+	return text
+}
+
+// Counted returns the text of prompt i and its number of tokens; 0 = the number was not checked, or is not exact.
+func (s *Sequence) Counted(i int) (text string, tokens int) {
 	p, repaired := s.placed(i)
-	if repaired != nil {
-		return *repaired
+	switch {
+	case repaired != nil:
+		return *repaired, 0
+	case p.prefix != uncheckedLength:
+		tokens = s.length(p)
 	}
-	return s.tok.Decode(s.ids(nil, p))
+	return s.tok.Decode(s.ids(nil, p)), tokens
 }
 
 // Tokens appends the tokens of prompt i, which was requested with AddUnchecked.

@@ -159,8 +159,45 @@ func TestExactLengths(t *testing.T) {
 		s.Add(n, NoPrefix)
 	}
 	for i, n := range lengths {
-		if got := c.tok.Count(s.Text(i)); got != n {
-			t.Errorf("prompt %d has %d tokens, want %d", i, got, n)
+		text, known := s.Counted(i)
+		if got := c.tok.Count(text); got != n || known != n || text != s.Text(i) {
+			t.Errorf("prompt %d has %d tokens, %d are known, want %d", i, got, known, n)
+		}
+	}
+	if _, known := s.Counted(s.AddUnchecked(4)); known != 0 {
+		t.Errorf("%d tokens are known of a text that is not checked", known)
+	}
+}
+
+// TestKnownCounts checks that conversations carry the number of tokens of their text, and none if a turn has several texts.
+func TestKnownCounts(t *testing.T) {
+	for texts := 1; texts <= 2; texts++ {
+		o := base(t, 4)
+		o.Entries, o.ISL, o.Batch = 50, dataset.Distribution{Mean: 30, StdDev: 10}, texts
+		o.Context.PrefixLength, o.Context.PrefixPool = 7, 3
+		s, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := 0
+		for i := range o.Entries {
+			turn := &s.Conversation(i).Turns[0]
+			got, want := turn.Counted, turn.Parts[0].Text
+			if texts > 1 {
+				if got.Tokens != 0 {
+					t.Fatalf("%d tokens are known of two texts", got.Tokens)
+				}
+				continue
+			}
+			if n := o.Corpus.tok.Count(want); got.Text != want || got.Tokens != n && got.Tokens != 0 {
+				t.Fatalf("conversation %d: %d tokens are known of %q, not %d of %q", i, got.Tokens, got.Text, n, want)
+			}
+			if got.Tokens > 0 {
+				known++
+			}
+		}
+		if texts == 1 && known < o.Entries*9/10 { // the texts that were repaired are counted later
+			t.Errorf("the tokens of %d of %d texts are known", known, o.Entries)
 		}
 	}
 }
