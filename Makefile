@@ -74,7 +74,7 @@ test-media: ## every kind of generated picture, sound and clip opened by program
 
 test-browser: page-tools ## the pages in a real Chromium and Firefox (Debian packages chromium, firefox-esr), by axe-core and html-validate (npm)
 	@for b in chromium firefox-esr; do command -v $$b >/dev/null || { echo "$$b is not installed: apt-get install $$b"; exit 1; }; done
-	cd test/browser && $(GO) vet . && $(GO) test -v .
+	cd test/browser && $(GO) vet . && $(GO) test -v -parallel 4 .
 
 page-tools: ## what test-browser checks pages with, into .node/pages
 	@command -v npm >/dev/null || { echo 'npm is not installed: apt-get install npm'; exit 1; }

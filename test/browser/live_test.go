@@ -90,6 +90,7 @@ func (p *tab) number(script string) float64 {
 // TestLive: the page of a run in progress shows cards, lanes, validity and log, which change every second, on a phone and a laptop, light and dark;
 // at the end it has the report.
 func TestLive(t *testing.T) {
+	t.Parallel() // it mostly waits
 	axe, err := os.ReadFile(filepath.Join(tools, "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +140,7 @@ func TestLive(t *testing.T) {
 	p.want(`document.querySelector("#save").href`, "blob:")
 	p.shot("live-over")
 	p.do(chromedp.Evaluate(`location.href = document.querySelector("#report").href`, nil))
-	p.comesLive(`!!document.querySelector("#waterfall") && document.documentElement.dataset.ready === "true"`)
+	p.comesLive(`!!document.querySelector("#waterfall") && document.documentElement?.dataset.ready === "true"`)
 	p.want(`document.querySelector(".eyebrow").textContent`, "Benchmark run")
 	p.shot("live-report")
 	if len(p.complain) > 0 {
@@ -149,6 +150,7 @@ func TestLive(t *testing.T) {
 
 // TestLiveSeries: the page of a series shows its finished runs as a table and curves that grow; at the end it has the report of the series.
 func TestLiveSeries(t *testing.T) {
+	t.Parallel() // it mostly waits
 	address, end := liveRun(t, "--concurrency", "1,2,4", "--benchmark-duration", "4")
 	p := open(t, address, 1280)
 	p.comesLive(`document.querySelector("#part-head .eyebrow")?.textContent.startsWith("Series of runs")`)
@@ -159,7 +161,7 @@ func TestLiveSeries(t *testing.T) {
 	p.comesLive(`document.querySelector("#connection").textContent.startsWith("The run is over")`)
 	end()
 	p.do(chromedp.Evaluate(`location.href = document.querySelector("#report").href`, nil))
-	p.comesLive(`document.documentElement.dataset.ready === "true" && document.querySelectorAll("#cells tbody tr").length === 3`)
+	p.comesLive(`document.documentElement?.dataset.ready === "true" && document.querySelectorAll("#cells tbody tr").length === 3`)
 	if len(p.complain) > 0 {
 		t.Errorf("the page complains of %v", p.complain)
 	}
@@ -167,8 +169,9 @@ func TestLiveSeries(t *testing.T) {
 
 // TestLiveInFirefox: the live page works in Firefox, too, and asks only its own server.
 func TestLiveInFirefox(t *testing.T) {
+	t.Parallel()        // it mostly waits
+	f := openFirefox(t) // before the run: a start takes seconds
 	address, end := liveRun(t, "--request-rate", "40", "--benchmark-duration", "15")
-	f := openFirefox(t)
 	f.open(address)
 	f.text(until("live"))
 	f.text(`new Promise((done) => { const look = () => document.querySelectorAll(".lane .uplot").length >= 3 && +document.documentElement.dataset.live > 3 ? done("") : setTimeout(look, 20); look(); })`)
@@ -187,6 +190,7 @@ func TestLiveInFirefox(t *testing.T) {
 
 // TestLiveBehindAProxy: the page works below a path, and costs a browser less than 30 % of a core.
 func TestLiveBehindAProxy(t *testing.T) {
+	t.Parallel() // it mostly waits
 	address, end := liveRun(t, "--request-rate", "200", "--benchmark-duration", "20")
 	to, err := url.Parse(address)
 	if err != nil {

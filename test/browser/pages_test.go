@@ -99,25 +99,31 @@ func TestAccessible(t *testing.T) {
 	all := maps.Clone(states(t))
 	maps.Copy(all, pages(t))
 	for name, path := range all {
-		p := openAny(t, "file://"+path, 1280)
-		for _, c := range []struct {
-			width int64
-			theme string
-		}{{1280, "light"}, {1920, "light"}, {390, "dark"}} {
-			if c.width == 1920 && name != "run" && name != "sweep" {
-				continue // the others are these pages with less on them
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openAny(t, "file://"+path, 1280)
+			for _, c := range []struct {
+				width int64
+				theme string
+			}{{1280, "light"}, {1920, "light"}, {390, "dark"}} {
+				if c.width == 1920 && name != "run" && name != "sweep" {
+					continue // the others are these pages with less on them
+				}
+				p.do(emulation.SetDeviceMetricsOverride(c.width, 900, 1, false), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: c.theme}}))
+				p.settled()
+				p.accessible(name+", "+c.theme, string(axe))
 			}
-			p.do(emulation.SetDeviceMetricsOverride(c.width, 900, 1, false), emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: c.theme}}))
-			p.settled()
-			p.accessible(name+", "+c.theme, string(axe))
-		}
+		})
 	}
-	p := open(t, dashboard(t, work), 1280)
-	p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery))
-	p.settled()
-	p.accessible("dashboard", string(axe))
-	p.click("#menu")
-	p.click("#add")
-	p.do(chromedp.WaitVisible("#edit", chromedp.ByQuery))
-	p.accessible("dashboard with its dialog", string(axe))
+	t.Run("dashboard", func(t *testing.T) {
+		t.Parallel()
+		p := open(t, dashboard(t, work), 1280)
+		p.do(chromedp.WaitReady(`html[data-loaded="true"]`, chromedp.ByQuery))
+		p.settled()
+		p.accessible("dashboard", string(axe))
+		p.click("#menu")
+		p.click("#add")
+		p.do(chromedp.WaitVisible("#edit", chromedp.ByQuery))
+		p.accessible("dashboard with its dialog", string(axe))
+	})
 }

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -62,8 +63,7 @@ var makeStates = sync.OnceValues(func() (map[string]string, error) {
 	flags := func(url string, more ...string) []string {
 		return append([]string{"--url", "mock://?ttft=5ms&itl=1ms&tokens=8&jitter=0.5&" + url, "-m", "demo", "--tokenizer", "builtin", "--random-seed", "1"}, more...)
 	}
-	list := map[string]string{}
-	for name, words := range map[string][]string{
+	list, err := makeRuns(dir, map[string][]string{
 		"all failed": flags("error-rate=1", "--streaming", "--request-count", "12"),
 		"one":        flags("", "--streaming", "--request-count", "1"),
 		"unstreamed": flags("", "--request-count", "150", "--concurrency", "4"),
@@ -79,14 +79,9 @@ var makeStates = sync.OnceValues(func() (map[string]string, error) {
 		"explained": flags("capacity=3", "--streaming", "--request-count", "600", "--request-rate", "120", "--arrival-pattern", "poisson", "--isl", "60", "--synthetic-input-tokens-stddev", "30"),
 		"phases":    {"--config", config["phases"]},
 		"adaptive":  {"--config", config["adaptive"]},
-	} {
-		at := filepath.Join(dir, strings.ReplaceAll(name, " ", "_"))
-		run := exec.Command(program, append(append([]string{"profile"}, words...), "--artifact-dir", at, "--export-html", "--export-level", "raw")...)
-		out, err := run.CombinedOutput() // a run of failures alone ends with status 1, and leaves its page
-		list[name] = filepath.Join(at, "report.html")
-		if _, missing := os.Stat(list[name]); missing != nil {
-			return nil, fmt.Errorf("%s: %w: %w\n%s", name, missing, err, out)
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	page := list["explained"] // its own explanation, and the model of the server
 	if out, err := exec.Command(program, "explain", filepath.Dir(page), "--server-model", "--html", page).CombinedOutput(); err != nil {
@@ -94,6 +89,29 @@ var makeStates = sync.OnceValues(func() (map[string]string, error) {
 	}
 	return list, nil
 })
+
+// makeRuns runs profile with the flags of each name, all at once since most of them wait, and returns the page of each.
+func makeRuns(dir string, flags map[string][]string) (map[string]string, error) {
+	list, faults := map[string]string{}, make(chan error)
+	for name, words := range flags {
+		at := filepath.Join(dir, strings.ReplaceAll(name, " ", "_"))
+		list[name] = filepath.Join(at, "report.html")
+		go func() {
+			run := exec.Command(program, append(append([]string{"profile"}, words...), "--artifact-dir", at, "--export-html", "--export-level", "raw")...)
+			out, err := run.CombinedOutput() // a run of failures alone ends with status 1, and leaves its page
+			if _, missing := os.Stat(list[name]); missing != nil {
+				faults <- fmt.Errorf("%s: %w: %w\n%s", name, missing, err, out)
+				return
+			}
+			faults <- nil
+		}()
+	}
+	var all []error
+	for range flags {
+		all = append(all, <-faults)
+	}
+	return list, errors.Join(all...)
+}
 
 // states are those pages.
 func states(t *testing.T) map[string]string {
@@ -147,24 +165,27 @@ func TestTextsOfCharts(t *testing.T) {
 			list[name] = path
 		}
 	}
-	p := openAny(t, "about:blank", 1280)
-	p.do(chromedp.ActionFunc(func(ctx context.Context) error {
-		_, err := page.AddScriptToEvaluateOnNewDocument(watchTexts).Do(ctx)
-		return err
-	}))
 	for name, path := range list {
-		p.do(emulation.SetDeviceMetricsOverride(1280, 900, 1, false), chromedp.Navigate("file://"+path), chromedp.WaitReady(`html[data-ready="true"]`, chromedp.ByQuery))
-		for _, width := range []int64{1280, 1920, 900, 360} {
-			p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, false))
-			p.settled() // the charts learn their new width
-			p.settled() // and are drawn
-			if bad := p.text(findTexts); bad != "" {
-				t.Errorf("%s, %d wide: %s", name, width, bad)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := openAny(t, "about:blank", 1280)
+			p.do(chromedp.ActionFunc(func(ctx context.Context) error {
+				_, err := page.AddScriptToEvaluateOnNewDocument(watchTexts).Do(ctx)
+				return err
+			}))
+			p.do(chromedp.Navigate("file://"+path), chromedp.WaitReady(`html[data-ready="true"]`, chromedp.ByQuery))
+			for _, width := range []int64{1280, 1920, 900, 360} {
+				p.do(emulation.SetDeviceMetricsOverride(width, 900, 1, false))
+				p.settled() // the charts learn their new width
+				p.settled() // and are drawn
+				if bad := p.text(findTexts); bad != "" {
+					t.Errorf("%d wide: %s", width, bad)
+				}
+				if bad := p.text(wrapped); bad != "" {
+					t.Errorf("%d wide: head figures wrap: %s", width, bad)
+				}
 			}
-			if bad := p.text(wrapped); bad != "" {
-				t.Errorf("%s, %d wide: head figures wrap: %s", name, width, bad)
-			}
-		}
+		})
 	}
 }
 

@@ -314,6 +314,7 @@ func TestSystems(t *testing.T) {
 
 // TestSystemsInFirefox: the same there.
 func TestSystemsInFirefox(t *testing.T) {
+	t.Parallel()
 	path, err := makeSystems()
 	if err != nil {
 		t.Fatal(err)
