@@ -3,7 +3,7 @@ export CGO_ENABLED := 0
 
 GO      ?= go
 VERSION := $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/null || echo dev))
-LDFLAGS := -s -w -X aiperf/internal/cli.version=$(VERSION)
+LDFLAGS := -s -w -X aiperf/internal/cli/version.Release=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3

@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/cli/resolve"
+	"aiperf/internal/cli/version"
 	"aiperf/internal/report/ui/dashboard"
 )
 
@@ -27,7 +28,7 @@ func Main(ctx context.Context, p *Program, argv []string) int {
 		return dashboard.Keep(argv[1])
 	}
 	defer p.flush()
-	if wantsVersion(argv) {
+	if version.Asked(argv) { // a build with a release answers earlier, when the package version is initialised
 		_ = p.printVersion() // an error of standard output cannot be reported
 		return 0
 	}
@@ -84,19 +85,6 @@ func cobraTable(cmd *cobra.Command) *setting.Table {
 		rows = append(rows, row)
 	})
 	return setting.NewTable(rows)
-}
-
-// wantsVersion reports whether --version occurs anywhere before "--".
-func wantsVersion(argv []string) bool {
-	for _, a := range argv {
-		if a == "--" {
-			return false
-		}
-		if a == "--version" {
-			return true
-		}
-	}
-	return false
 }
 
 // root builds the tree of commands.

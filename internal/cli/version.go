@@ -1,22 +1,18 @@
 package cli
 
 import (
-	"fmt"
+	"io"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"aiperf/internal/cli/version"
 )
-
-// version is set by the linker of a release build.
-var version = ""
-
-// ContractVersion is the release of the Python tool that this program follows in its command line, files and numbers.
-const ContractVersion = "0.13"
 
 // Version returns the version of this build: the release, else the revision it was built from, else dev.
 func Version() string {
-	if version != "" {
-		return version
+	if version.Release != "" {
+		return version.Release
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -38,6 +34,6 @@ func (p *Program) versionCommand() *cobra.Command {
 }
 
 func (p *Program) printVersion() error {
-	_, err := fmt.Fprintf(p.Out, "aiperf %s (command line, files and numbers of NVIDIA AIPerf %s)\n", Version(), ContractVersion)
+	_, err := io.WriteString(p.Out, version.Line(Version()))
 	return err
 }

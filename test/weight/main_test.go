@@ -40,7 +40,7 @@ func TestMeasures(t *testing.T) {
 	if v, err := binary(program); err != nil || v != 17e-6 {
 		t.Errorf("%v MB, %v", v, err)
 	}
-	if v, err := resident(program); err != nil || v < .1 || v > 100 {
+	if v, err := resident("--version")(program); err != nil || v < .1 || v > 100 {
 		t.Errorf("%v MiB, %v", v, err)
 	}
 	if _, err := binary(program + "x"); err == nil {
