@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"aiperf/internal/base/testhome"
 )
@@ -96,6 +97,7 @@ func TestWatchTerminals(t *testing.T) {
 		s.shows("Requests /s")
 		s.reads.Lock()
 		s.fill()
+		time.Sleep(time.Second) // a frame waits for the terminal by then
 		s.types("\x03")
 		if status := s.wait(); status != 0 {
 			t.Errorf("status %d", status)

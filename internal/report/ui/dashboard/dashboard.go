@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -73,7 +72,7 @@ const frames = 25
 
 // Start shows a dashboard. Text that was on the terminal before stays above it.
 func Start(o Options) (*Dashboard, error) {
-	d := &Dashboard{options: o, begun: time.Now(), done: make(chan struct{}), out: &pacedWriter{File: o.Out}}
+	d := &Dashboard{options: o, begun: time.Now(), done: make(chan struct{}), out: newPacedWriter(o.Out)}
 	var err error
 	if d.savedModes, err = term.GetState(int(o.In.Fd())); err != nil {
 		return nil, err
@@ -108,6 +107,8 @@ func (d *Dashboard) Stop() error {
 		select {
 		case <-d.done:
 		case <-time.After(patience):
+		}
+		if !d.out.drained(patience) {
 			terminal.Restore()
 			d.stopped = ErrUnread
 			return
@@ -143,25 +144,3 @@ func (d *Dashboard) giveBack() {
 	case <-time.After(200 * time.Millisecond):
 	}
 }
-
-// pacedWriter writes to the terminal and measures the time of the last frame. The first write waits for ready.
-type pacedWriter struct {
-	*os.File
-	ready func()
-	took  atomic.Int64
-}
-
-// Write implements io.Writer.
-func (p *pacedWriter) Write(b []byte) (int, error) {
-	p.ready()
-	from := time.Now()
-	n, err := p.File.Write(b)
-	p.took.Store(int64(time.Since(from)))
-	return n, err
-}
-
-// slowWrite is the longest time of a frame on a line that is fast enough.
-const slowWrite = 50 * time.Millisecond
-
-// slow reports whether the line is slow.
-func (p *pacedWriter) slow() bool { return time.Duration(p.took.Load()) > slowWrite }
