@@ -56,6 +56,7 @@ func TestGatesOfFinishedRuns(t *testing.T) {
 
 // TestComparedSweeps: two sweeps are compared cell by cell, on the terminal, in JSON and on a page, and gates are tried on every cell.
 func TestComparedSweeps(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	run := program(t, "--model", "m", "--url", "mock://?ttft=5ms&itl=1ms", "--endpoint-type", "chat", "--streaming", "--tokenizer", "builtin", "--isl", "8", "--osl", "4",
 		"--request-count", "4", "--concurrency", "1,2", "--no-gpu-telemetry", "--no-server-metrics").start()

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestOneSignal: the first signal ends the sending, cuts what is in flight and leaves the report of what was done.
@@ -247,6 +249,7 @@ func TestNohup(t *testing.T) {
 
 // TestInterruptedRepeats: a signal in the second of three runs ends the series; what is complete adds up.
 func TestInterruptedRepeats(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	server := newScripted(t, 6)
 	p := program(t, towards(server.URL, "--concurrency", "2", "--request-count", "6", "--num-profile-runs", "3")...).start()

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/sim/mockserver"
 )
 
@@ -121,6 +122,7 @@ func (p *process) checkExchanges(followed map[string]int) {
 
 // TestFailedFilms: a job that fails is a failed request with the service's words.
 func TestFailedFilms(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	in := filepath.Join(t.TempDir(), "in.jsonl")
 	if err := os.WriteFile(in, []byte(`{"text":"a kite"}`+"\n"), 0o600); err != nil {

@@ -15,11 +15,13 @@ import (
 	"testing"
 
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/metric"
 )
 
 // TestOneRunEverywhere: names, units and numbers of a run are the same on the console, in CSV and JSON, in the data of the plots and on the page.
 func TestOneRunEverywhere(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	p := program(t, "--url", "mock://?ttft=3ms&itl=300us&tokens=10&jitter=0.5&error-rate=0.1", "--streaming", "--concurrency", "4", "--request-count", "60", "--export-html")
 	if got := p.run(); got != 0 {

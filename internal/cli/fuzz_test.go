@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/cli/resolve"
 )
 
 // FuzzResolveFile puts flags over any file: there is a run that may be printed, or something is said, and nothing panics.
 func FuzzResolveFile(f *testing.F) {
+	testhome.Slow(f)
 	for _, c := range readGolden[recorded](f, "yaml.jsonl.gz") {
 		if text := c.Contents["c.yaml"]; text != "" {
 			f.Add(text, strings.Join(c.Args[1:], " "))

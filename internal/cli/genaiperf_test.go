@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/base/testhome"
 )
 
 // oldCase is a command line or a file of GenAI-Perf 0.0.16, and what we make of it.
@@ -29,6 +31,7 @@ type oldCase struct {
 
 // TestGenAIPerf: its command lines and files are mapped or refused as agreed; what is printed for a file loads again and says the same.
 func TestGenAIPerf(t *testing.T) {
+	testhome.Slow(t)
 	for _, c := range readGolden[oldCase](t, "genaiperf.jsonl.gz") {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Chdir(t.TempDir())

@@ -3,10 +3,13 @@ package jinja
 import (
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // Templates that are small to write and endless to run end with an error, and soon.
 func TestEndlessTemplatesAreRefused(t *testing.T) {
+	testhome.Slow(t)
 	for name, src := range map[string]string{
 		"big string, many times":    `{% set a = 'x' * 60000000 %}{% for i in range(100000) %}{% if a | upper | length %}{% endif %}{% endfor %}`,
 		"loops in loops":            `{% for i in range(100000) %}{% for j in range(100000) %}{% for k in range(100000) %}{% endfor %}{% endfor %}{% endfor %}`,
