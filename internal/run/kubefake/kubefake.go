@@ -1,0 +1,128 @@
+// Package kubefake is a cluster for tests: client-go's fake API, pods that the test sets, and a server behind every port of every pod.
+package kubefake
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic/fake"
+	clienttesting "k8s.io/client-go/testing"
+
+	"aiperf/internal/run/kube"
+	"aiperf/internal/run/kubeclient"
+)
+
+// Namespace is the namespace of the cluster.
+const Namespace = "bench"
+
+// Cluster is a cluster for a test.
+type Cluster struct {
+	kube.Cluster
+	API    *fake.FakeDynamicClient
+	Logs   map[string]string // output of pods by name
+	Server string            // host:port behind the ports of pods; "" = nobody listens
+	Down   atomic.Bool       // nobody answers
+
+	t *testing.T
+}
+
+// lists are the kinds of lists of the resources.
+var lists = map[schema.GroupVersionResource]string{
+	{Version: "v1", Resource: "pods"}: "PodList", {Version: "v1", Resource: "configmaps"}: "ConfigMapList", {Version: "v1", Resource: "secrets"}: "SecretList",
+	{Version: "v1", Resource: "services"}: "ServiceList", {Version: "v1", Resource: "events"}: "EventList", {Version: "v1", Resource: "resourcequotas"}: "ResourceQuotaList",
+	{Version: "v1", Resource: "nodes"}: "NodeList", {Group: "batch", Version: "v1", Resource: "jobs"}: "JobList",
+}
+
+// New returns an empty cluster that gives new objects a UID.
+func New(t *testing.T) *Cluster {
+	t.Helper()
+	c := &Cluster{API: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists), Logs: map[string]string{}, t: t}
+	c.Cluster = kubeclient.New(c.API, pods{c}, Namespace)
+	c.API.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		if c.Down.Load() {
+			return true, nil, errors.New("connection refused")
+		}
+		if made, ok := action.(clienttesting.CreateAction); ok {
+			if o, ok := made.GetObject().(*unstructured.Unstructured); ok && o.GetUID() == "" {
+				o.SetUID("uid-" + types.UID(o.GetName()))
+			}
+		}
+		return false, nil, nil
+	})
+	return c
+}
+
+// Refuse makes the API refuse a verb on a resource.
+func (c *Cluster) Refuse(verb, resource string, err error) {
+	c.API.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
+}
+
+// Allow answers all questions about rights; forbidden are verb and resource of those that are missing, such as "create pods/portforward".
+func (c *Cluster) Allow(forbidden ...string) {
+	c.API.PrependReactor("create", "selfsubjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		made, _ := action.(clienttesting.CreateAction)
+		o, ok := made.GetObject().(*unstructured.Unstructured)
+		if !ok || c.Down.Load() {
+			return true, nil, errors.New("connection refused")
+		}
+		asked, _, _ := unstructured.NestedStringMap(o.Object, "spec", "resourceAttributes")
+		name := strings.TrimSuffix(asked["verb"]+" "+asked["resource"]+"/"+asked["subresource"], "/")
+		allowed := true
+		for _, f := range forbidden {
+			allowed = allowed && f != name
+		}
+		return true, o, unstructured.SetNestedField(o.Object, allowed, "status", "allowed")
+	})
+}
+
+// Add puts an object into the cluster, written as JSON.
+func (c *Cluster) Add(text string) {
+	c.t.Helper()
+	var o kube.Object
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.Create(c.t.Context(), o); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// Pod adds a pod of a run in a phase; status has further members of its status, as JSON without braces.
+func (c *Cluster) Pod(run, role, name, phase, status string) {
+	c.t.Helper()
+	if status != "" {
+		status = "," + status
+	}
+	c.Add(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"` + Namespace + `","labels":{"aiperf/run":"` + run + `","aiperf/role":"` + role +
+		`","app.kubernetes.io/managed-by":"aiperf"}},"status":{"phase":"` + phase + `"` + status + `}}`)
+}
+
+// pods are the streams of the pods of a cluster.
+type pods struct{ cluster *Cluster }
+
+// Log implements kubeclient.Transport.
+func (p pods) Log(_ context.Context, _ string, o kube.LogOptions) (io.ReadCloser, error) {
+	text, ok := p.cluster.Logs[o.Pod]
+	if !ok {
+		return nil, errors.New("no log")
+	}
+	return io.NopCloser(strings.NewReader(text)), nil
+}
+
+// Dial implements kubeclient.Transport.
+func (p pods) Dial(ctx context.Context, _, _ string, _ int) (net.Conn, error) {
+	if p.cluster.Down.Load() || p.cluster.Server == "" {
+		return nil, errors.New("connection refused")
+	}
+	return new(net.Dialer).DialContext(ctx, "tcp", p.cluster.Server)
+}
