@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch, Capacity: findCapacity, Turns: takeTurns, Work: work}
+	p := &cli.Program{Name: os.Args[0], Streams: cli.Standard(), Profile: profile, Check: check, Watch: plan.Watch, Capacity: findCapacity, Turns: takeTurns, Work: work, Kube: kubeTools()}
 	status := cli.Main(context.Background(), p, os.Args[1:])
 	plugins.KillAll() // an interrupted command does not wait for what it abandoned
 	os.Exit(status)

@@ -14,19 +14,7 @@ type refusedCommand struct {
 
 // refusedCommands are listed in help and refused by name.
 var refusedCommands = []refusedCommand{
-	{name: "kube", summary: "runs on a Kubernetes cluster", children: kubeCommands()},
 	{name: "proxy", summary: "message proxy of the Python tool, not needed in one process"},
-}
-
-func kubeCommands() []refusedCommand {
-	var list []refusedCommand
-	for _, name := range []string{
-		"init", "validate", "profile", "sweep", "generate", "delete", "cleanup", "shutdown", "cancel", "attach", "list", "logs", "results",
-		"show", "debug", "preflight", "dashboard",
-	} {
-		list = append(list, refusedCommand{name: name, summary: "part of kube; needs a cluster"})
-	}
-	return list
 }
 
 // addRefused adds the refused commands below a parent.

@@ -113,7 +113,7 @@ func (p *Program) root() *cobra.Command {
 	root.AddCommand(p.profileCommand(), p.mockServerCommand(), p.newReportCommand(), tokenizers, p.configCommand(), p.analyzeCommand(), p.createTemplate(), p.compareCommand(), p.explainCommand(), p.plotCommand(), p.chatCommand(), p.watchCommand())
 	root.AddCommand(p.mergeCommand(), p.processExportFiles(), p.findCapacityCommand(), p.turnsCommand())
 	root.AddCommand(p.traceCommands()...)
-	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand(), p.doctorCommand(), p.pluginsCommand(), p.supportBundleCommand(), p.workerCommand(), p.serviceCommand())
+	root.AddCommand(p.datasetCommand(), p.accuracyCommand(), p.speedBenchReport(), p.versionCommand(), p.oldNameCommand(), p.doctorCommand(), p.pluginsCommand(), p.supportBundleCommand(), p.workerCommand(), p.serviceCommand(), p.kubeGroup())
 	p.completionCommands(root)
 	for _, c := range root.Commands() {
 		c.GroupID = groupOf(c.Name())
@@ -139,7 +139,7 @@ const groupLater = "Known, not built yet"
 
 // commandGroups lists the headings of the main help, each with its commands.
 var commandGroups = []struct{ title, commands string }{
-	{"Run", "profile chat find-capacity ab accuracy mock-server watch worker"},
+	{"Run", "profile chat find-capacity ab accuracy mock-server watch worker kube"},
 	{"Compare", "compare merge speed-bench-report"},
 	{"Reports", "explain report plot validate"},
 	{"Data", "dataset tokenizer analyze-trace anonymize-trace synthesize-trace synthesize"},

@@ -170,6 +170,7 @@ type Program struct {
 	Turns func(ctx context.Context, run *config.Run, o plan.TurnOptions, streams Streams) (*comparison.Result, error)
 	// Work makes this process one of the machines of a run and returns the exit status; nil = this program was built without it.
 	Work func(ctx context.Context, o WorkOptions) int
+	Kube KubeTools
 	// Watch returns a context that ends when the user interrupts; done stops watching and returns the resulting exit status. nil = no watching.
 	Watch func(ctx context.Context, w io.Writer) (watched context.Context, done func(status int) int)
 	// FindTokenizer returns why a tokenizer is not available, for a dry run; nil = search where a run would.

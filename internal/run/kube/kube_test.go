@@ -119,11 +119,10 @@ func TestGivingUp(t *testing.T) {
 
 // controller is a controller in a pod that has finished, or not.
 type controller struct {
-	files    map[string]string
-	finished bool
-	damaged  int      // answers with files that arrive damaged
-	asked    []string // files and ranges
-	posted   []string
+	files   map[string]string
+	damaged int      // answers with files that arrive damaged
+	asked   []string // files and ranges
+	posted  []string
 }
 
 // ServeHTTP implements http.Handler.

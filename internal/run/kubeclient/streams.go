@@ -15,9 +15,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
 
 	"aiperf/internal/run/kube"
 )
@@ -126,13 +126,13 @@ func (k *kubelets) forward(namespace, pod string, port int) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, _, err := spdy.NewDialer(upgrader, &http.Client{Transport: transport, Timeout: answerLimit}, http.MethodPost, at).Dial(forwardProtocol)
+	conn, _, err := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: transport, Timeout: answerLimit}, http.MethodPost, at).Dial(forwardProtocol)
 	if err != nil {
 		return nil, err
 	}
 	f, err := newForwarded(conn, pod, port)
 	if err != nil {
-		conn.Close()
+		_ = conn.Close() // the error above matters more
 		return nil, err
 	}
 	return f, nil
@@ -169,7 +169,7 @@ func newForwarded(conn httpstream.Connection, pod string, port int) (*forwarded,
 		if err == nil && len(text) > 0 {
 			err = errors.New(string(text))
 			f.broken.Store(&err)
-			conn.Close()
+			_ = conn.Close() // the reason is known
 		}
 	}()
 	return f, nil

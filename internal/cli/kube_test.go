@@ -1,0 +1,243 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"aiperf/internal/run/kube"
+	"aiperf/internal/run/kubefake"
+)
+
+// kubeTest runs kube commands against a cluster for tests.
+type kubeTest struct {
+	*kubefake.Cluster
+	t *testing.T
+
+	mu     sync.Mutex
+	state  string // of the controller
+	status int
+	output string
+	posted []string
+}
+
+func newKubeTest(t *testing.T) *kubeTest {
+	t.Helper()
+	k := &kubeTest{Cluster: kubefake.New(t), t: t, state: "finished", output: "line of the run\n"}
+	server := httptest.NewServer(http.HandlerFunc(k.serve))
+	t.Cleanup(server.Close)
+	k.Server = server.Listener.Addr().String()
+	return k
+}
+
+// serve answers as the controller of a run.
+func (k *kubeTest) serve(w http.ResponseWriter, r *http.Request) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case r.Header.Get("Authorization") == "Bearer ":
+		http.Error(w, "no token", http.StatusUnauthorized)
+	case r.Method == http.MethodPost:
+		k.posted = append(k.posted, r.URL.Path)
+		fmt.Fprint(w, "{}")
+	case r.URL.Path == "/api/output":
+		from := r.URL.Query().Get("from")
+		w.Header().Set("Aiperf-First", from)
+		w.Header().Set("Aiperf-State", k.state)
+		if from == "0" {
+			w.Header().Set("Aiperf-State", "running")
+			fmt.Fprint(w, k.output)
+		}
+	case r.URL.Path == "/api/state":
+		fmt.Fprintf(w, `{"state":%q,"exit_status":%d}`, k.state, k.status)
+	case r.URL.Path == "/api/results/list": // the digest is that of "x"
+		sum := "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+		fmt.Fprintf(w, `{"files":[{"name":"profile_export_aiperf.csv","size":1,"sha256":%q},{"name":"profile_export.jsonl","size":1,"sha256":%q}]}`, sum, sum)
+	default:
+		fmt.Fprint(w, "x")
+	}
+}
+
+// run executes a command line and returns its status and what it printed.
+func (k *kubeTest) run(words ...string) (status int, out, errs string) {
+	k.t.Helper()
+	var o, e strings.Builder
+	p := &Program{
+		Streams: Streams{Out: &o, Err: &e, Environ: []string{"AIPERF_IMAGE=aiperf:test"}},
+		Kube: KubeTools{
+			Open: func(_, _, namespace string) (kube.Cluster, error) {
+				if namespace == "" {
+					namespace = kubefake.Namespace
+				}
+				return k.In(namespace), nil
+			},
+			Keys: func(host string, port int) (map[string][]byte, string, error) {
+				return map[string][]byte{"token": []byte("t")}, fmt.Sprintf("tls://%s:%d/pin", host, port), nil
+			},
+		},
+		FindTokenizer: offline,
+	}
+	status = Main(k.t.Context(), p, append([]string{"kube"}, words...))
+	return status, o.String(), e.String()
+}
+
+// expect runs a command line and checks its status and a part of what it printed.
+func (k *kubeTest) expect(status int, want, line string) {
+	k.t.Helper()
+	got, out, errs := k.run(strings.Fields(line)...)
+	if got != status || !strings.Contains(out+errs, want) {
+		k.t.Errorf("%s: status %d, want %d and %q:\n%s%s", line, got, status, want, out, errs)
+	}
+}
+
+// benchmark is a command line of a run.
+const benchmark = "--model m --url http://server:8000 --tokenizer builtin --concurrency 4 --request-count 8 --api-key key-of-the-server"
+
+// TestKubeProfile: a run is created, followed and fetched, its status is that of the command, and nothing of it is left.
+func TestKubeProfile(t *testing.T) {
+	k, dir := newKubeTest(t), t.TempDir()
+	k.Pod("one", "controller", "one-controller-x", "Running", `"conditions":[{"type":"Ready","status":"True"}]`)
+	k.status = 3
+	k.expect(3, "line of the run", "profile --name one --artifact-dir "+dir+" "+benchmark)
+	if text, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.csv")); err != nil || string(text) != "x" {
+		t.Error(string(text), err)
+	}
+	for _, kind := range []string{"Job", "Secret", "ConfigMap", "Service"} {
+		if left, err := k.List(t.Context(), kind, "", ""); len(left) > 0 || err != nil {
+			t.Error(kind, left, err)
+		}
+	}
+}
+
+// TestKubeDetached: a run that was started is found by the other commands.
+func TestKubeDetached(t *testing.T) {
+	k, dir := newKubeTest(t), t.TempDir()
+	k.expect(0, "follow it with: aiperf kube attach one", "profile --name one -d --env-vars A=b --tolerations gpu=yes:NoSchedule --labels team=x "+benchmark)
+	k.expect(1, "namespace bench has a run one already; choose another name", "profile --name one -d "+benchmark)
+	job, err := k.Get(t.Context(), "Job", "one-worker")
+	if err != nil || fmt.Sprint(job["spec"].(kube.Object)["completions"]) != "4" { //nolint:forcetypeassert // the fake keeps what it got
+		t.Error(job, err)
+	}
+	secret, err := k.Get(t.Context(), "Secret", "one")
+	if err != nil || !strings.Contains(fmt.Sprint(secret["data"]), "AIPERF_SECRET_1") {
+		t.Error(secret, err)
+	}
+	k.expect(0, "pending", "list")
+	k.expect(1, "has no pod controller", "logs one --ignore-not-found")
+	k.expect(0, "had not begun and was deleted", "cancel one")
+	k.expect(1, "namespace bench has no run one", "attach one")
+	k.expect(0, "has no run one", "attach one --ignore-not-found")
+
+	k.expect(0, "run two has 2 workers", "profile --name two -d --total-workers 2 "+benchmark)
+	k.Pod("two", "controller", "two-controller-x", "Running", `"conditions":[{"type":"Ready","status":"True"}]`)
+	k.Logs["two-controller-x"] = "printed\n"
+	k.expect(0, "line of the run", "attach")
+	k.expect(0, "printed", "logs two")
+	k.expect(0, "running", "list --running --wide -n bench")
+	k.expect(0, "no runs", "list --failed")
+	k.expect(0, "printed", "debug two")
+	k.expect(0, "kind: ConfigMap", "show two")
+	k.expect(0, ".", "results list-runs two")
+	k.expect(0, "1 file of run two", "results two --summary-only --output "+dir)
+	k.expect(0, "2 files of run two", "results two --output "+dir)
+	k.state = "running"
+	k.expect(1, "has not ended", "results two --output "+dir)
+	k.expect(0, "run two stops", "cancel two")
+	k.state = "finished"
+	k.expect(0, "", "shutdown two")
+	if got := strings.Join(k.posted, " "); got != "/api/cancel /api/shutdown" {
+		t.Error(got)
+	}
+	k.expect(1, "its files would be lost", "delete two")
+	k.expect(0, "", "cleanup --dry-run")
+	k.expect(0, "two (running) would be deleted", "cleanup --all --force --dry-run")
+	k.expect(0, "5 objects deleted", "delete two --force")
+}
+
+// TestKubeRefusals: errors name the flag.
+func TestKubeRefusals(t *testing.T) {
+	k := newKubeTest(t)
+	large := filepath.Join(t.TempDir(), "large.jsonl")
+	if err := os.WriteFile(large, []byte(strings.Repeat("{\"text\":\"x\"}\n", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"profile --name Bad_ " + benchmark:             `--name "Bad_"`,
+		"profile --machines 3 " + benchmark:            "the machines of a run on a cluster are its worker pods",
+		"profile --tolerations :x " + benchmark:        `--tolerations ":x"`,
+		"profile --env-from-secrets A=b " + benchmark:  "want NAME=SECRET/KEY",
+		"profile --host-paths data:/data " + benchmark: "data is not an absolute path",
+		"profile --operator " + benchmark:              "there is no operator",
+		"profile --node-selector x " + benchmark:       "want NAME=VALUE",
+		"profile --input-file " + large + " --custom-dataset-type single_turn --model m --url h:1 --tokenizer builtin": "too large for a ConfigMap",
+		"generate --only-secret " + benchmark: "needs --name",
+		"results one --run x":                 "not built yet",
+		"cancel one two":                      "one run at a time",
+		"sweep --max-runs 3 " + benchmark:     "--max-runs: use --trials",
+		"preflight --endpoint-url http://h":   "",
+		"init --job-name X":                   `--job-name "X"`,
+		"validate":                            "name the files",
+		"nonsense":                            `unknown command "nonsense"`,
+	} {
+		if want != "" {
+			k.expect(1, want, line)
+		}
+	}
+	var errs strings.Builder
+	p := &Program{Streams: Streams{Out: &errs, Err: &errs}}
+	if status := Main(t.Context(), p, []string{"kube", "list"}); status != 1 || !strings.Contains(errs.String(), "built without clusters") {
+		t.Error(status, errs.String())
+	}
+}
+
+// TestKubeFiles: manifests are printed without secrets, are valid, and their Secret is made apart; a file to start from is valid too.
+func TestKubeFiles(t *testing.T) {
+	k, dir := newKubeTest(t), t.TempDir()
+	status, manifests, errs := k.run(strings.Fields("generate --name one " + benchmark)...)
+	if status != 0 || strings.Contains(manifests, "key-of-the-server") {
+		t.Fatal(status, manifests, errs)
+	}
+	file := filepath.Join(dir, "manifests.yaml")
+	if err := os.WriteFile(file, []byte(manifests), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.expect(0, file+": valid", "validate "+file)
+	k.expect(0, "join: ", "generate --name one --only-secret -n other "+benchmark)
+	if err := os.WriteFile(file, []byte(strings.ReplaceAll(manifests, "Indexed", "NonIndexed")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.expect(1, "completionMode must be Indexed", "validate "+file)
+	config := filepath.Join(dir, "run.yaml")
+	k.expect(0, "", "init --model m --url http://server:8000 --output "+config)
+	k.expect(0, `"valid": true`, "validate -o json "+config)
+	k.expect(0, "name: my-benchmark-controller", "show --path "+config)
+	k.expect(0, "minimal", "init --list")
+	k.expect(0, "kind: Job", "profile --dry-run --name one "+benchmark)
+}
+
+// TestKubePreflight: the checks are printed, and a problem is status 3.
+func TestKubePreflight(t *testing.T) {
+	k := newKubeTest(t)
+	k.Allow()
+	var errs strings.Builder
+	ask := func(words ...string) (int, string) {
+		var out strings.Builder
+		p := &Program{Streams: Streams{Out: &out, Err: &errs}, Kube: KubeTools{Open: func(_, _, _ string) (kube.Cluster, error) { return k.Cluster, nil }}}
+		return Main(context.WithoutCancel(t.Context()), p, append([]string{"kube", "preflight"}, words...)), out.String()
+	}
+	if status, out := ask(); status != 3 || !strings.Contains(out, "none of 0 nodes") || !strings.Contains(out, "ok") {
+		t.Error(status, out, errs.String())
+	}
+	if status, out := ask("-o", "json"); status != 3 || !strings.Contains(out, `"state": "problem"`) {
+		t.Error(status, out)
+	}
+	if status, _ := ask("--endpoint-url", "http://h"); status != 1 || !strings.Contains(errs.String(), "name its --image") {
+		t.Error(status, errs.String())
+	}
+}

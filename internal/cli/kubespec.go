@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"aiperf/internal/base/lazyregexp"
+	"aiperf/internal/base/redact"
+	"aiperf/internal/base/setting"
+	"aiperf/internal/config"
+	"aiperf/internal/run/kube"
+)
+
+// clusterRun is a run that was resolved here and is sent from a cluster.
+type clusterRun struct {
+	run  *config.Run
+	spec *kube.Spec
+	dir  string // for its files, on this computer
+}
+
+// podsWait is the longest wait of the controller for its workers, s: a cluster may have to add nodes and to pull an image on each.
+const podsWait = "900"
+
+// clusterRunOf resolves the flags of profile and of the pods. nil = the problems have been printed.
+func (p *Program) clusterRunOf(ctx context.Context, own *setting.CommandLine, words []string) (*clusterRun, error) {
+	for _, w := range words {
+		if name, _, _ := strings.Cut(w, "="); strings.HasPrefix(name, "--machine") && name != "--machines-loss" && name != "--machines-timeout" && name != "--machines-wait" {
+			return nil, fmt.Errorf("%s: the machines of a run on a cluster are its worker pods; --total-workers says how many", name)
+		}
+	}
+	if wordAfter(words, "--machines-wait") == "" {
+		words = append(words, "--machines-wait", podsWait)
+	}
+	workers := int(oneInt(own, "--total-workers", defaultWorkers))
+	run, set, found := p.resolve(ctx, append(words, "--machines", strconv.Itoa(workers), "--machines-listen", net.JoinHostPort("0.0.0.0", strconv.Itoa(machinesPort))))
+	if run != nil {
+		p.Secrets.Add(run.Secrets()...)
+	}
+	p.say(run, found)
+	if len(found.Problems) > 0 {
+		return nil, nil
+	}
+	if c := fewestSlots(run); c > 0 && c < workers && !own.Has("--total-workers") {
+		workers = c
+		run.Machines.On = strconv.Itoa(workers)
+	}
+	c := &clusterRun{run: run, dir: run.Artifacts.Dir, spec: &kube.Spec{Workers: workers, Sweep: run.Sweep != nil || run.MultiRun.NumRuns > 1}}
+	if !set.Has("--artifact-dir") && run.Artifacts.Dir == "" {
+		c.dir = "artifacts"
+	}
+	if err := p.podSpec(own, c.spec); err != nil {
+		return nil, err
+	}
+	if err := c.finish(own.Text("--name", "")); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// fewestSlots returns the smallest concurrency in a run or series; 0 = there is none.
+func fewestSlots(run *config.Run) (slots int) {
+	cells, err := run.Cells()
+	if err != nil {
+		return 0 // the run says what is wrong
+	}
+	for i := range cells {
+		for k := range cells[i].Run.Phases {
+			if c := cells[i].Run.Phases[k].Concurrency; c != nil && (slots == 0 || *c < slots) {
+				slots = *c
+			}
+		}
+	}
+	return slots
+}
+
+var runName = lazyregexp.New(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+
+// notInNames matches what cannot be in the name of a run.
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// newRunName returns a name for a run of a model.
+func newRunName(model string) string {
+	model = strings.Trim(notInNames.ReplaceAllString(strings.ToLower(path.Base(model)), "-"), "-")
+	return strings.TrimRight("aiperf-"+model[:min(len(model), 24)], "-") + "-" + strings.ToLower(rand.Text()[:5])
+}
+
+// finish completes the specification from the run.
+func (c *clusterRun) finish(name string) error {
+	model := ""
+	if len(c.run.Models.Items) > 0 {
+		model = c.run.Models.Items[0].Name
+	}
+	if name == "" {
+		name = newRunName(model)
+	}
+	if !runName.MatchString(name) {
+		return fmt.Errorf("--name %q: use 1 to 40 lower-case letters, digits and -, the first one a letter", name)
+	}
+	s := c.spec
+	s.Name = name
+	if err := c.packData(); err != nil {
+		return err
+	}
+	c.run.Artifacts.Dir = kube.ResultsDir
+	text, secrets, err := c.run.SecretYAML()
+	if err != nil {
+		return err
+	}
+	s.Config, s.Secrets = text, secrets
+	size := len(text)
+	for _, content := range s.Data {
+		size += len(content)
+	}
+	if size > kube.MaxData {
+		return fmt.Errorf("the configuration and its data files have %d KiB, and a ConfigMap holds at most %d: put the files on a volume and mount it with --volume-claims", size>>10, kube.MaxData>>10)
+	}
+	s.Facts = map[string]string{kube.ModelNote: model}
+	if len(c.run.Endpoint.URLs) > 0 {
+		s.Facts[kube.EndpointNote] = redact.URL(c.run.Endpoint.URLs[0])
+	}
+	s.ControllerArgs = []string{"service", serviceController, path.Join(kube.ConfigDir, kube.ConfigFile), "--keep-results", strconv.Itoa(s.Keep), "--keys", kube.KeysDir,
+		"--artifact-dir", kube.ResultsDir, "--health-port", strconv.Itoa(kube.APIPort)}
+	s.WorkerArgs = []string{"worker", "--token-file", path.Join(kube.KeysDir, "token"), "--health-port", strconv.Itoa(kube.APIPort)}
+	return nil
+}
+
+// packData puts the data files of the run into the specification. Files below a mounted volume stay there.
+func (c *clusterRun) packData() error {
+	c.spec.Data = map[string][]byte{}
+	for i, file := range c.run.InputPaths() {
+		if *file == "" || c.isMounted(*file) {
+			continue
+		}
+		info, err := os.Stat(*file)
+		if err != nil {
+			return err
+		}
+		if info.IsDir() {
+			return fmt.Errorf("%s is a folder; put it on a volume and mount it with --volume-claims", *file)
+		}
+		content, err := readUpTo(*file, kube.MaxData)
+		if err != nil {
+			return err
+		}
+		name := fmt.Sprintf("%d-%s", i, notInFiles.ReplaceAllString(filepath.Base(*file), "_"))
+		c.spec.Data[name] = content
+		*file = path.Join(kube.ConfigDir, name)
+	}
+	return nil
+}
+
+// notInFiles matches what cannot be in a key of a ConfigMap.
+var notInFiles = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// isMounted reports whether a file is on a volume of the pods.
+func (c *clusterRun) isMounted(file string) bool {
+	for _, m := range c.spec.Mounts {
+		if strings.HasPrefix(path.Clean(file), m.Path+"/") {
+			return true
+		}
+	}
+	return false
+}
+
+// readUpTo reads a file of a limited size.
+func readUpTo(file string, limit int64) ([]byte, error) {
+	in, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	content, err := io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(content)) > limit {
+		err = errors.New(file + " is too large for a ConfigMap: put it on a volume and mount it with --volume-claims")
+	}
+	return content, err
+}
+
+// keysFor returns the content of the Secret of a run, apart from the secrets of its configuration.
+func (p *Program) keysFor(s *kube.Spec, namespace string) (map[string][]byte, error) {
+	if p.Kube.Keys == nil {
+		return nil, errors.New("kube: this program was built without clusters (build tag nocluster)")
+	}
+	files, join, err := p.Kube.Keys(kube.ControllerHost(s.Name, namespace), kube.MachinePort)
+	if err != nil {
+		return nil, err
+	}
+	files[kube.JoinKey], files[kube.TokenKey] = []byte(join), []byte(rand.Text())
+	return files, nil
+}
