@@ -112,6 +112,9 @@ func (c *clusterRun) finish(name string) error {
 		return err
 	}
 	c.run.Artifacts.Dir = kube.ResultsDir
+	if d := &c.run.ServerMetrics.Discovery; d.Mode == "auto" { // the pods have no token with which to search
+		d.Mode = "disabled"
+	}
 	text, secrets, err := c.run.SecretYAML()
 	if err != nil {
 		return err
