@@ -90,7 +90,6 @@ func (p *tab) number(script string) float64 {
 // TestLive: the page of a run in progress shows cards, lanes, validity and log, which change every second, on a phone and a laptop, light and dark;
 // at the end it has the report.
 func TestLive(t *testing.T) {
-	t.Parallel() // it mostly waits
 	axe, err := os.ReadFile(filepath.Join(tools, "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +149,6 @@ func TestLive(t *testing.T) {
 
 // TestLiveSeries: the page of a series shows its finished runs as a table and curves that grow; at the end it has the report of the series.
 func TestLiveSeries(t *testing.T) {
-	t.Parallel() // it mostly waits
 	address, end := liveRun(t, "--concurrency", "1,2,4", "--benchmark-duration", "4")
 	p := open(t, address, 1280)
 	p.comesLive(`document.querySelector("#part-head .eyebrow")?.textContent.startsWith("Series of runs")`)
@@ -169,7 +167,6 @@ func TestLiveSeries(t *testing.T) {
 
 // TestLiveInFirefox: the live page works in Firefox, too, and asks only its own server.
 func TestLiveInFirefox(t *testing.T) {
-	t.Parallel()        // it mostly waits
 	f := openFirefox(t) // before the run: a start takes seconds
 	address, end := liveRun(t, "--request-rate", "40", "--benchmark-duration", "15")
 	f.open(address)
@@ -190,8 +187,7 @@ func TestLiveInFirefox(t *testing.T) {
 
 // TestLiveBehindAProxy: the page works below a path, and costs a browser less than 30 % of a core.
 func TestLiveBehindAProxy(t *testing.T) {
-	t.Parallel() // it mostly waits
-	address, end := liveRun(t, "--request-rate", "200", "--benchmark-duration", "20")
+	address, end := liveRun(t, "--request-rate", "200", "--benchmark-duration", "14")
 	to, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
