@@ -26,7 +26,7 @@ const limitsFile = "weight.txt"
 // measure is one figure of the weight.
 type measure struct {
 	name string
-	cold bool // takes minutes
+	cold bool // only with -cold, because it takes minutes
 	take func(program string) (float64, error)
 }
 
