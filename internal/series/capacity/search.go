@@ -22,7 +22,8 @@ type Server interface {
 type Options struct {
 	Objectives  []Objective
 	Concurrency bool    // the load is a number of users instead of requests per second
-	Start       float64 // first load; 0: the throughput of one user, or one user
+	Fewest      int     // smallest number of users that can be offered; 0: one
+	Start       float64 // first load; 0: the throughput of one user, or the fewest users
 	Precision   float64 // relative half-width of the posterior at which the search stops
 	Seconds     float64 // time limit of the search, in s
 	Cells       int     // largest number of cells
@@ -91,6 +92,9 @@ const (
 // ErrTime ends a search: the remaining time is too short for the next cell. A Server may return it too.
 var ErrTime = errors.New("the time is used up")
 
+// errTooMany ends a search: the fewest users that can be offered are too many.
+var errTooMany = errors.New("too many users")
+
 // search is the state of a search.
 type search struct {
 	Options
@@ -127,6 +131,9 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 	if o.Start > 0 {
 		x = math.Log(o.Start)
 	}
+	if o.Concurrency {
+		x = s.round(x)
+	}
 	for i := range o.Objectives {
 		s.post = append(s.post, newPosterior(x-1.5, x+7.5, o.Objectives[i].Allowed))
 	}
@@ -135,6 +142,10 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 		err = s.refine(ctx)
 	}
 	switch {
+	case errors.Is(err, errTooMany):
+		c := s.ans.Cells[len(s.ans.Cells)-1]
+		s.ans.Why, s.ans.Binding = NotMet, c.Objective
+		return &s.ans, nil
 	case errors.Is(err, errClient):
 		s.ans.Why = Client
 	case errors.Is(err, errDisturbed):
@@ -204,7 +215,7 @@ func (s *search) binding() int {
 // round rounds the logarithm of a load to one that can be offered.
 func (s *search) round(x float64) float64 {
 	if s.Concurrency {
-		return math.Log(max(1, math.Round(math.Exp(x))))
+		return math.Log(max(1, float64(s.Fewest), math.Round(math.Exp(x))))
 	}
 	return x
 }
@@ -360,6 +371,9 @@ func (s *search) bracket(ctx context.Context, x float64) error {
 				s.ans.Failed = c.Load
 			}
 			s.bounded()
+			if s.belowFewest(c.Load - 1) {
+				return errTooMany
+			}
 			return nil
 		}
 		if c.State != Fail && c.Bad <= s.allowed(c.Objective) {
@@ -368,6 +382,11 @@ func (s *search) bracket(ctx context.Context, x float64) error {
 		x += math.Ln2
 	}
 	return nil
+}
+
+// belowFewest reports whether a number of users cannot be offered although it is one or more.
+func (s *search) belowFewest(users float64) bool {
+	return s.Concurrency && s.Fewest > 1 && users < float64(s.Fewest)
 }
 
 // refine narrows the posterior of the binding objective, then confirms the answer.
@@ -480,5 +499,8 @@ func (s *search) conclude() {
 	}
 	if a.Capacity = math.Exp(m); s.Concurrency {
 		a.Capacity = math.Round(a.Capacity)
+	}
+	if s.belowFewest(a.Capacity) {
+		*a = Answer{Why: NotMet, Binding: a.Binding, Seconds: a.Seconds, Cells: a.Cells, Alone: a.Alone, Failed: a.Failed}
 	}
 }

@@ -93,3 +93,54 @@ func TestCellLine(t *testing.T) {
 		}
 	}
 }
+
+// shared is a server on which users share the time: with n users each request takes n×unit s.
+type shared struct{ unit float64 }
+
+func (s shared) Alone(context.Context) (float64, []Request, error) { return s.unit, nil, nil }
+
+func (s shared) Cell(_ context.Context, users float64, looks []float64, done func(float64, []Request) bool) (LoadFidelity, error) {
+	var list []Request
+	took := users * s.unit
+	for at := 0.0; at < looks[len(looks)-1]; at += took {
+		for range int(users) {
+			list = append(list, Request{Start: at, End: at + took, Values: []float64{took}, Known: []float64{at + took}})
+		}
+	}
+	for _, at := range looks {
+		if done(at, list) {
+			break
+		}
+	}
+	return LoadFidelity{}, nil
+}
+
+// TestFewestUsers: no cell has fewer users than the fewest, and where those already miss an objective, the search says so.
+func TestFewestUsers(t *testing.T) {
+	for _, c := range []struct {
+		fewest int
+		why    string
+		least  float64 // lowest load that was tried
+	}{
+		{0, Settled, 1},
+		{4, Settled, 4},
+		{16, NotMet, 16}, // ten users meet the limit, eleven miss it
+	} {
+		a, err := Find(t.Context(), shared{.01}, Options{
+			Objectives: []Objective{{"latency", .105, .1}}, Concurrency: true, Fewest: c.fewest, Precision: .1, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		least := math.Inf(1)
+		for _, cell := range a.Cells {
+			least = min(least, cell.Load)
+		}
+		if a.Why != c.why || math.Abs(least-c.least) > 1e-9 {
+			t.Errorf("fewest %d: %s, lowest load %g", c.fewest, a.Why, least)
+		}
+		if want := c.why == Settled; want != (a.Capacity >= 10 && a.Capacity <= 11) || a.Binding != "latency" {
+			t.Errorf("fewest %d: capacity %g of %q", c.fewest, a.Capacity, a.Binding)
+		}
+	}
+}

@@ -47,7 +47,7 @@ func Capacity(ctx context.Context, run *config.Run, o CapacityOptions, s Streams
 	return status
 }
 
-func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Streams) (int, error) {
+func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Streams) (status int, err error) {
 	if s.Secrets == nil {
 		s.Secrets = redact.NewSecrets()
 	}
@@ -56,8 +56,11 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 	t := &target{invocation: invocation{Streams: s, ctx: ctx, run: run, command: commandLine(s.Args)}, users: o.Concurrency, fixed: o.Entries}
 	t.remainingTime = func() float64 { return o.Seconds - time.Since(began).Seconds() }
 	t.runner = t.benchmark
+	if t.fewest, err = fewestUsers(run); err != nil {
+		return 1, err
+	}
 	options := capacity.Options{
-		Concurrency: o.Concurrency, Start: o.Start, Precision: o.Precision, Seconds: o.Seconds, Cells: o.Cells, Size: o.Size, MaxLooks: 4,
+		Concurrency: o.Concurrency, Fewest: t.fewest, Start: o.Start, Precision: o.Precision, Seconds: o.Seconds, Cells: o.Cells, Size: o.Size, MaxLooks: 4,
 		Say:     func(c *capacity.Cell) { fmt.Fprintf(s.Err, "aiperf: %s\n", c.Line(t.unit())) },
 		Elapsed: func() float64 { return time.Since(began).Seconds() },
 	}
@@ -84,6 +87,18 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 	return t.report(a, &o)
 }
 
+// fewestUsers returns the smallest number of users that a search can try: one for each machine.
+func fewestUsers(run *config.Run) (int, error) {
+	if run.Machines.On == "" {
+		return 1, nil
+	}
+	list, err := run.Machines.List()
+	if err != nil {
+		return 0, err
+	}
+	return list.Count, nil
+}
+
 // sayCaches reports what happens to the caches of the server between cells.
 func (t *target) sayCaches() {
 	d := t.run.Dataset()
@@ -105,6 +120,7 @@ type target struct {
 	invocation
 	objectives    []Objective
 	users         bool
+	fewest        int            // users that can be tried; each machine needs one
 	fixed         bool           // the user gave the number of prompts
 	alone         float64        // latency of one user, s
 	queued        int            // requests that the last cell left in the queue of the server
@@ -244,7 +260,7 @@ func (t *target) Alone(ctx context.Context) (float64, []capacity.Request, error)
 		grace := config.Seconds(max(0, left-3))
 		p.GracePeriod = &grace
 	}
-	if _, _, err := t.phase(ctx, name, p, float64(n), f); err != nil {
+	if err := t.oneUser(ctx, name, p, n, f); err != nil {
 		return 0, nil, err
 	}
 	latency := f.median()
@@ -258,6 +274,14 @@ func (t *target) Alone(ctx context.Context) (float64, []capacity.Request, error)
 	}
 	t.alone = max(1e-4, latency)
 	return t.alone, f.all(), nil
+}
+
+// oneUser runs a phase of n requests of a single user. This process sends them: several machines would need a user each.
+func (t *target) oneUser(ctx context.Context, name string, p config.Phase, n int, f *requestFollower) error {
+	t.onlyHere = true
+	defer func() { t.onlyHere = false }()
+	_, _, err := t.phase(ctx, name, p, float64(n), f)
+	return err
 }
 
 // Cell implements capacity.Server.
@@ -328,7 +352,7 @@ func (t *target) awaitIdle(ctx context.Context) error {
 			length := config.Seconds(left)
 			p.Duration, p.GracePeriod = &length, &none
 		}
-		if _, _, err := t.phase(ctx, fmt.Sprintf("cell_%02d_settling", t.cells), p, 1, f); err != nil && t.remaining() > 0 {
+		if err := t.oneUser(ctx, fmt.Sprintf("cell_%02d_settling", t.cells), p, n, f); err != nil && t.remaining() > 0 {
 			return err
 		}
 		if f.median() <= idleFactor*t.alone {

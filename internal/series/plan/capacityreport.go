@@ -170,7 +170,7 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 	took := terminal.Plural(len(a.Cells), "cell") + ", " + minutes(a.Seconds)
 	switch {
 	case a.Why == capacity.NotMet:
-		return fmt.Sprintf("Not met even with one user: %s.", a.Binding), notMet
+		return fmt.Sprintf("Not met even with %s: %s.", t.lowestLoad(a), a.Binding), notMet
 	case a.Why == capacity.Client && a.AtLeast == 0:
 		return fmt.Sprintf("No result: at %s %s this client could not keep the schedule. Use more client cores or machines.", terminal.Figure(a.Ceiling), t.unit()), bound
 	case a.Why == capacity.Client:
@@ -187,6 +187,14 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 	}
 	return fmt.Sprintf("Capacity: %s %s meet %s (90 %% interval %s to %s). %s.%s", terminal.Figure(a.Capacity), t.unit(), a.Binding,
 		terminal.Figure(a.Low), terminal.Figure(a.High), took, tail), 0
+}
+
+// lowestLoad names the load that already misses an objective.
+func (t *target) lowestLoad(a *capacity.Answer) string {
+	if len(a.Cells) == 0 {
+		return "one user"
+	}
+	return fmt.Sprintf("%d users, one on each machine", t.fewest)
 }
 
 // disturbed says how many cells are not counted because of this client.

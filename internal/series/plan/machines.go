@@ -28,7 +28,7 @@ type Machines interface {
 func (i *invocation) onMachines(ctx context.Context) (run.Machines, error) {
 	m := i.run.Machines
 	switch {
-	case m.On == "":
+	case m.On == "" || i.onlyHere:
 		return nil, nil
 	case i.machines != nil:
 		return i.machines, nil

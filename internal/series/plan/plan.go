@@ -96,6 +96,7 @@ type invocation struct {
 	runner   runner
 	begun    bool              // a run has been started
 	machines Machines          // that send the requests; nil = this process does, or there was no run yet
+	onlyHere bool              // this process sends the next run itself, even if there are machines
 	rotated  sync.Once         // for moving the results of the previous run away
 	clear    func() error      // removes the files of an earlier series, once; nil = nothing to remove
 	observe  pipeline.Observer // receives every row; nil = not needed
