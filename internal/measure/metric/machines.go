@@ -1,7 +1,10 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"aiperf/internal/base/terminal"
@@ -38,6 +41,7 @@ const (
 	loosestClocks = time.Millisecond
 	smallLag      = time.Millisecond
 	worstLag      = 2 // the worst machine's lag is named from this multiple of the median of all
+	namedMachines = 3 // of those to which the same happened
 )
 
 // MachineParts are the machines that sent a run. The zero value means that one process sent it.
@@ -45,32 +49,39 @@ type MachineParts struct{ Machines []Machine }
 
 // lossSentence says which machines were lost and what that means; "" = none was.
 func (p *MachineParts) lossSentence() string {
-	list, left := "", float64(len(p.Machines))
+	var lost []*Machine
+	sent, delivered := int64(0), int64(0)
 	for i := range p.Machines {
-		m := &p.Machines[i]
-		if !m.lost() {
-			continue
+		if m := &p.Machines[i]; m.lost() {
+			lost = append(lost, m)
+			sent, delivered = sent+max(m.Sent, m.Delivered), delivered+m.Delivered
 		}
-		left--
-		if list != "" {
-			list += ". Besides, machine " + m.Name
-		} else {
-			list = "machine " + m.Name
-		}
-		if m.LostAt > 0 {
-			list += fmt.Sprintf(" was lost %.1f s after the start", m.LostAt.Seconds())
-		} else {
-			list += " did not deliver all results"
-		}
-		if m.Problem != "" {
-			list += " (" + m.Problem + ")"
-		}
-		list += fmt.Sprintf("; the results of %s of its %s arrived", terminal.Count(m.Delivered), terminal.Plural(max(m.Sent, m.Delivered), "request"))
 	}
-	if list == "" {
+	if lost == nil {
 		return ""
 	}
-	return fmt.Sprintf("Of %d machines, %s. From then on the load was %.0f %% of the planned one.", len(p.Machines), list, 100*left/float64(len(p.Machines)))
+	slices.SortStableFunc(lost, func(a, b *Machine) int { return cmp.Compare(a.LostAt, b.LostAt) })
+	n, named := len(p.Machines), []string{}
+	for _, m := range lost[:min(len(lost), namedMachines)] {
+		named = append(named, m.loss())
+	}
+	text := fmt.Sprintf("Of %s, machine %s", terminal.Plural(int64(n), "machine"), strings.Join(named, "; machine "))
+	if more := len(lost) - len(named); more > 0 {
+		text += fmt.Sprintf("; so were %d more (machines.json lists them)", more)
+	}
+	return text + fmt.Sprintf(". The results of %s of their %s arrived. At the end the load was %.0f %% of the planned one.", terminal.Count(delivered), terminal.Plural(sent, "request"), 100*float64(n-len(lost))/float64(n))
+}
+
+// loss says what happened to a machine that was lost.
+func (m *Machine) loss() string {
+	text := m.Name + " was lost: it did not deliver all results"
+	if m.LostAt > 0 {
+		text = fmt.Sprintf("%s was lost %.1f s after the start", m.Name, m.LostAt.Seconds())
+	}
+	if m.Problem != "" {
+		text += " (" + m.Problem + ")"
+	}
+	return text
 }
 
 // clockBound returns the largest bound of all clocks, and the machine that has it.
@@ -119,10 +130,24 @@ func (p *MachineParts) sentences() (list []string) {
 			list = append(list, fmt.Sprintf("Machine %s sent latest: p99 of its schedule lag %s, of the others at most %s.", w.Name, formatDuration(w.LagP99), formatDuration(others)))
 		}
 	}
+	return append(list, p.absences()...)
+}
+
+// absences says which machines were out of sight although all of their results arrived.
+func (p *MachineParts) absences() (list []string) {
+	var away []*Machine
 	for i := range p.Machines {
 		if m := &p.Machines[i]; m.Complete && m.OutOfSight > 0 {
-			list = append(list, fmt.Sprintf("Machine %s was out of sight for %.1f s; all of its results arrived.", m.Name, m.OutOfSight.Seconds()))
+			away = append(away, m)
 		}
+	}
+	slices.SortStableFunc(away, func(a, b *Machine) int { return cmp.Compare(b.OutOfSight, a.OutOfSight) })
+	if len(away) > namedMachines {
+		m := away[0]
+		return []string{fmt.Sprintf("%d machines were out of sight, %s the longest, for %.1f s; all of their results arrived.", len(away), m.Name, m.OutOfSight.Seconds())}
+	}
+	for _, m := range away {
+		list = append(list, fmt.Sprintf("Machine %s was out of sight for %.1f s; all of its results arrived.", m.Name, m.OutOfSight.Seconds()))
 	}
 	return list
 }
