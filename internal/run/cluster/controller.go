@@ -240,20 +240,29 @@ func (c *Controller) join(name string, data []byte) (*welcome, error) {
 	if h.Build != build() {
 		return &welcome{StatusOther, fmt.Sprintf("this is aiperf %s, the controller is aiperf %s, built from other sources: install the same program on every machine", h.Version, c.opts.Version)}, nil
 	}
+	if !c.admit(name, &h) {
+		return &welcome{StatusLate, fmt.Sprintf("the run has its %s already", terminal.Plural(int64(c.list.Count), "machine"))}, nil
+	}
+	return &welcome{}, nil
+}
+
+// admit gives a machine a place, unless the run has all of its machines.
+func (c *Controller) admit(name string, h *hello) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m := c.members[name]
 	if m == nil {
 		if c.list.Local || c.list.Hosts != nil || len(c.order) == c.list.Count {
-			return &welcome{StatusLate, fmt.Sprintf("the run has its %s already", terminal.Plural(int64(c.list.Count), "machine"))}, nil
+			return false
 		}
 		m = &member{name: name}
 		c.members[name] = m
 		c.order = append(c.order, name)
+		c.opts.Note(fmt.Sprintf("machine %s joined (%d of %d): %s, %s", terminal.Text(name), len(c.order), c.list.Count, terminal.Text(h.Host), terminal.Plural(int64(h.Cores), "core")))
 	}
-	m.hello = &h
+	m.hello = h
 	c.change()
-	return &welcome{}, nil
+	return true
 }
 
 // Ready implements run.Machines.

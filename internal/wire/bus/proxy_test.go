@@ -3,115 +3,27 @@ package bus
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"sync"
 	"testing"
 	"time"
 
 	"aiperf/internal/base/testhome"
+	"aiperf/internal/base/testlink"
 )
 
-// link is a network between a worker and a controller that a test can cut or stop.
-type link struct {
-	listener net.Listener
-	target   string
-
-	mu      sync.Mutex
-	changed *sync.Cond
-	stopped bool // bytes wait
-	conns   []net.Conn
-	cuts    int
-}
-
-func newLink(t *testing.T, target string) *link {
-	t.Helper()
-	l := &link{target: target}
-	l.changed = sync.NewCond(&l.mu)
-	var err error
-	if l.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
-		t.Fatal(err)
-	}
-	var done sync.WaitGroup
-	done.Go(func() {
-		for {
-			near, err := l.listener.Accept()
-			if err != nil {
-				return
-			}
-			far, err := net.Dial("tcp", l.target)
-			if err != nil {
-				near.Close()
-				continue
-			}
-			l.mu.Lock()
-			l.conns = append(l.conns, near, far)
-			l.mu.Unlock()
-			done.Go(func() { l.copy(near, far) })
-			done.Go(func() { l.copy(far, near) })
-		}
-	})
-	t.Cleanup(func() {
-		l.listener.Close()
-		l.stop(false)
-		l.cut()
-		done.Wait()
-	})
-	return l
-}
-
-// copy carries bytes from one end to the other.
-func (l *link) copy(to io.WriteCloser, from io.ReadCloser) {
-	defer to.Close()
-	defer from.Close()
-	b := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(b)
-		l.mu.Lock()
-		for l.stopped {
-			l.changed.Wait()
-		}
-		l.mu.Unlock()
-		if _, failed := to.Write(b[:n]); err != nil || failed != nil {
-			return
-		}
-	}
-}
-
-// cut ends all connections.
-func (l *link) cut() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, c := range l.conns {
-		c.Close()
-	}
-	l.conns = nil
-	l.cuts++
-}
-
-// stop makes bytes wait, or lets them pass again.
-func (l *link) stop(yes bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.stopped = yes
-	l.changed.Broadcast()
-}
-
-// join returns how to reach the controller by this link. There is no clock by UDP.
-func (l *link) join() Join {
-	return Join{Host: "127.0.0.1", Port: l.listener.Addr().(*net.TCPAddr).Port}
-}
+// through returns how to reach a controller by a link. There is no clock by UDP.
+func through(l *testlink.Link) Join { return Join{Host: "127.0.0.1", Port: l.Port()} }
 
 // TestCuts: connections are cut again and again. Every piece is stored once, in order and unchanged; every question is handled once; every order comes
 // once and in order.
 func TestCuts(t *testing.T) {
 	testhome.Slow(t)
 	c := listen(t, Options{})
-	l := newLink(t, c.Join().address())
+	l := testlink.New(t, c.Join().address())
 	const count = 300
 	orders := make(chan string, count)
-	w := dial(t, l.join(), "w1", func(_ string, data []byte) { orders <- string(data) })
+	w := dial(t, through(l), "w1", func(_ string, data []byte) { orders <- string(data) })
 	out := w.Outbox(0, 8<<20)
 	r := rand.New(rand.NewPCG(1, 2))
 	var want [][]byte
@@ -132,7 +44,7 @@ func TestCuts(t *testing.T) {
 				}
 			})
 			until(t, "pieces before the cut", func() bool { return len(c.stored("w1")) > k-window })
-			l.cut()
+			l.Cut()
 		}
 	}
 	if err := out.Flush(deadline(t)); err != nil {
@@ -169,8 +81,8 @@ func TestCuts(t *testing.T) {
 			t.Errorf("%q was handled %d times", a, n)
 		}
 	}
-	if len(handled) != count/20 || l.cuts < count/20 {
-		t.Errorf("%d questions, %d cuts", len(handled), l.cuts)
+	if len(handled) != count/20 || l.Cuts() < count/20 {
+		t.Errorf("%d questions, %d cuts", len(handled), l.Cuts())
 	}
 }
 
@@ -178,8 +90,8 @@ func TestCuts(t *testing.T) {
 func TestPresence(t *testing.T) {
 	testhome.Slow(t)
 	c := listen(t, Options{})
-	l := newLink(t, c.Join().address())
-	w := dial(t, l.join(), "w1", nil)
+	l := testlink.New(t, c.Join().address())
+	w := dial(t, through(l), "w1", nil)
 	c.event(t, Joined, "w1")
 	out := w.Outbox(0, 1<<20)
 	put := func(text string, last bool) {
@@ -192,7 +104,7 @@ func TestPresence(t *testing.T) {
 	if err := out.Flush(deadline(t)); err != nil {
 		t.Fatal(err)
 	}
-	l.stop(true)
+	l.Stop(true)
 	put("in the dark", false)
 	seen := w.InSight()
 	if e := c.event(t, Silent, "w1"); e.Unseen < silentAfter || e.Unseen > 10*silentAfter {
@@ -201,8 +113,8 @@ func TestPresence(t *testing.T) {
 	if again := w.InSight(); again-seen > int64(beatPeriod) { // at most an answer that was under way
 		t.Errorf("in sight for %v more", time.Duration(again-seen))
 	}
-	l.cut()
-	l.stop(false)
+	l.Cut()
+	l.Stop(false)
 	if e := c.event(t, Back, "w1"); e.Unseen < silentAfter {
 		t.Errorf("back after %v", e.Unseen)
 	}
