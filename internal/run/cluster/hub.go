@@ -25,6 +25,9 @@ const (
 	askComplete = "complete" // the machine has completed the phase
 )
 
+// clockSlack is how much an instant of a machine may lie outside of the run because clocks are not tied exactly.
+const clockSlack = time.Second
+
 // leadTime is the time from the agreement on a start until the start.
 const leadTime = time.Second
 
@@ -49,6 +52,7 @@ type Hub struct {
 	wait     time.Duration               // longest wait for other machines
 	before   func(*load.PhaseInfo) error // what must be done before a phase; it ends with Close
 	cancel   context.CancelFunc
+	opened   int64      // instant
 	hooks    load.Hooks // Before and Started of the phases that machines start together
 
 	mu       sync.Mutex
@@ -90,7 +94,7 @@ type phaseLeases struct {
 func NewHub(ctx context.Context, scenario load.Scenario, names []string, wait time.Duration, hooks load.Hooks) *Hub {
 	scenario.Share = load.Share{Of: len(names)}
 	h := &Hub{
-		scenario: scenario, names: names, wait: wait, hooks: hooks, barriers: map[barrierKey]*barrier{}, leases: map[int]*phaseLeases{}, gone: make([]bool, len(names)),
+		scenario: scenario, names: names, wait: wait, opened: clock.Now(), hooks: hooks, barriers: map[barrierKey]*barrier{}, leases: map[int]*phaseLeases{}, gone: make([]bool, len(names)),
 		completed: map[int][]*load.PhaseStats{}, calls: make(chan func(), 2*len(scenario.Phases)), called: make(chan struct{}),
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -271,6 +275,10 @@ func (h *Hub) complete(phase, k int, stats []byte) error {
 	if f.Visit(c); c.Err() != nil || f.Info.Index != phase {
 		return fmt.Errorf("the statistics of machine %q are damaged", h.names[k])
 	}
+	if err := f.Check(h.opened-int64(clockSlack), clock.Now()+int64(clockSlack)); err != nil {
+		return fmt.Errorf("the statistics of machine %q cannot be true: %w", h.names[k], err)
+	}
+	f.Info = h.scenario.Info(phase)
 	if l := h.leasesOf(phase); l != nil {
 		l.Leave(k)
 	}

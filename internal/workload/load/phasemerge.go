@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"time"
 
 	"aiperf/internal/base/binenc"
@@ -102,6 +103,24 @@ func (f *PhaseStats) Shift(by int64) {
 			*at += by
 		}
 	}
+}
+
+// Check returns an error if the statistics, which come from another machine, cannot be true: instants outside of from and to, or impossible counts.
+func (f *PhaseStats) Check(from, to int64) error {
+	for _, at := range []int64{f.Started, f.SentAll, f.Ended} {
+		if at != 0 && (at < from || at > to) {
+			return fmt.Errorf("an instant lies %v outside of the run", time.Duration(max(from-at, at-to)))
+		}
+	}
+	for _, n := range []int64{f.Sent, f.Completed, f.Errors, f.Cancelled, f.Abandoned, f.Fenced, f.Unsent, f.SessionsSent, f.SessionsCompleted, f.SessionsCancelled, f.PrefillsReleased} {
+		if n < 0 {
+			return fmt.Errorf("a count is %d", n)
+		}
+	}
+	if f.Completed > f.Sent || f.Errors > f.Completed {
+		return fmt.Errorf("%d of %d requests are complete, %d with errors", f.Completed, f.Sent, f.Errors)
+	}
+	return nil
 }
 
 // MergeShares returns the statistics of a phase from those of the machines that sent it together, in the order of the machines. The instants must be
