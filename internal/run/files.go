@@ -178,10 +178,14 @@ func (o *runResources) startResults(ctx context.Context) (err error) {
 		Hurry:   func() bool { return ctx.Err() != nil },
 		Secrets: func(rec *record.Record) *redact.Secrets { return secretsOf(o.opts.Secrets, rec) },
 	})
-	if err == nil {
-		o.outputs.OnStop(o.results.Close)
+	if err != nil {
+		return err
 	}
-	return err
+	o.outputs.OnStop(o.results.Close)
+	if w := o.opts.Worker; w != nil && w.Opened != nil {
+		w.Opened(o.expected(), o.results.Files())
+	}
+	return nil
 }
 
 // startGrades starts the grader of the answers. It ends after the last grade.

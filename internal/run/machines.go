@@ -52,10 +52,15 @@ func (o *runResources) machineLoad(seed *config.Seed) (MachineLoad, error) {
 	return o.opts.Machines.Load(&MachineRun{
 		Config: &cfg, Given: o.cfg.Endpoint.URLs, Seed: seed, Version: o.opts.Version, BenchmarkID: o.opts.BenchmarkID, Scenario: o.plan.scenario,
 		Hooks:   o.hooks(),
-		Results: pieces.Expected{Metrics: o.plan.metrics, Phases: len(o.plan.scenario.Phases), Files: o.results.Files()},
+		Results: o.expected(),
 		Accept:  func(r pieces.Result) { o.results.Accept(r.Row, r.Lines, r.Ends) },
 		Layout:  o.layout, Note: func(text string) { o.say.Note("%s", text) }, Warn: o.say.Warn, Log: o.say.Log.Info,
 	})
+}
+
+// expected returns what is known about the results of machines.
+func (o *runResources) expected() pieces.Expected {
+	return pieces.Expected{Metrics: o.plan.metrics, Phases: len(o.plan.scenario.Phases), Files: len(o.results.Files())}
 }
 
 // stats returns what the machine that sends the requests measured of itself.

@@ -22,6 +22,8 @@ type Worker struct {
 	WallOffset func(at int64) int64
 	// Sink receives the sealed results. After the last piece, which holds a WorkerReport, nothing more comes.
 	Sink pieces.Sink
+	// Opened is called once before the first result, with what a reader of the pieces must know and the files of the run's entries; nil = not needed.
+	Opened func(x pieces.Expected, files []string)
 	// Phase receives every phase that this machine has completed; nil = not needed. Its instants are on the clock of this machine.
 	Phase func(*load.PhaseStats)
 	// Control is called once before the first phase, with the generator, whose Fence, StopAt, MoveAt, EndAt and Snapshots the worker may use; nil = not

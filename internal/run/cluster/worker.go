@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/processors"
 	"aiperf/internal/base/redact"
+	"aiperf/internal/measure/pieces"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run"
 	"aiperf/internal/run/connection"
@@ -60,7 +61,7 @@ type worker struct {
 	mu     sync.Mutex
 	epoch  int64 // of the current run; 0 = none
 	gen    *load.Generator
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 	runs   sync.WaitGroup
 	leave  chan struct{}
 	once   sync.Once
@@ -97,7 +98,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	err = w.wait(ctx)
 	w.mu.Lock()
 	if w.cancel != nil {
-		w.cancel()
+		w.cancel(nil)
 	}
 	w.mu.Unlock()
 	if err != nil { // nobody answers any more
@@ -183,7 +184,7 @@ func (w *worker) order(kind string, data []byte) {
 	w.mu.Unlock()
 	if kind == orderCancel {
 		if cancel != nil {
-			cancel()
+			cancel(errGivenUp)
 		}
 		return
 	}
@@ -193,7 +194,7 @@ func (w *worker) order(kind string, data []byte) {
 	}
 	if gen == nil { // the load has not begun
 		if cancel != nil && kind == orderStop {
-			cancel()
+			cancel(errGivenUp)
 		}
 		return
 	}
@@ -215,19 +216,20 @@ func (w *worker) order(kind string, data []byte) {
 
 // begin sends a share of a run on a separate goroutine.
 func (w *worker) begin(p *plan) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancelCause(context.Background())
 	w.mu.Lock()
 	if w.cancel != nil { // a run that the controller has given up
-		w.cancel()
+		w.cancel(errGivenUp)
 	}
 	w.epoch, w.gen, w.cancel = p.Epoch, nil, cancel
 	w.mu.Unlock()
 	w.timeout.Store(p.Timeout)
 	w.runs.Go(func() {
-		defer cancel()
+		defer cancel(nil)
 		s := &share{worker: w, plan: p}
 		s.coordinator = &Coordinator{Controller: w.client, Clock: w.client.Tie()}
 		err := s.send(ctx)
+		s.keepUndelivered(ctx)
 		s.finish(ctx, err)
 	})
 }
@@ -239,6 +241,8 @@ type share struct {
 	coordinator *Coordinator
 	outbox      *bus.Outbox
 	dir         string // of its files, removed at the end
+	results     pieces.Expected
+	files       []string // with an entry for each result; nil = the run has not begun
 	bound       atomic.Int64
 }
 
@@ -267,6 +271,7 @@ func (s *share) send(ctx context.Context) (err error) {
 		Version: s.o.Version, BenchmarkID: s.plan.BenchmarkID, Err: io.Discard, Secrets: s.o.Secrets,
 		Worker: &run.Worker{
 			Name: s.o.Name, Share: load.Share{Index: s.plan.Index, Of: s.plan.Of}, Coordinator: s.coordinator, WallOffset: s.wallOffset, Sink: s.sink, Phase: s.phase,
+			Opened: func(x pieces.Expected, files []string) { s.results, s.files = x, files },
 			Control: func(g *load.Generator) {
 				s.mu.Lock()
 				if s.epoch == s.plan.Epoch {

@@ -58,7 +58,7 @@ type Phase struct {
 type Assembly struct {
 	Options
 	pipe         *pipeline.Pipeline
-	files        int // number of files with an entry for every request
+	paths        []string // of the files with an entry for every request
 	slowest      slowestObserver
 	oneTokenizer bool         // all models have the same tokenizer
 	chat         *chatCounter // nil = inputs are counted without a chat template
@@ -76,7 +76,6 @@ func New(o Options) (*Assembly, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.files = len(sinks)
 	input := endpoint.DecodeOptions{NoInput: !Counts(o.Config, o.Endpoint) && !o.Endpoint.Images} // the payload also tells how many images a request has
 	if o.Decode == nil {
 		o.Decode = func(rec *record.Record, how endpoint.DecodeOptions) (*record.Reply, *record.Error) {
@@ -133,29 +132,29 @@ func (a *Assembly) sinks() (list []pipeline.Sink, err error) {
 		if err != nil {
 			return list, err
 		}
-		list = append(list, w)
+		list, a.paths = append(list, w), append(a.paths, a.Layout.Records())
 	}
 	if a.Raw && files.Raw {
 		w, err := artifact.CreateRaw(a.Layout.Raw(), artifact.RawOptions{BenchmarkID: a.BenchmarkID, Trace: files.Trace, Framing: a.Endpoint.Framing})
 		if err != nil {
 			return list, err
 		}
-		list = append(list, w)
 		a.rawPath = a.Layout.Raw()
+		list, a.paths = append(list, w), append(a.paths, a.rawPath)
 	}
 	if files.OutputsJSON {
 		w, err := artifact.CreateOutputs(a.Layout.Outputs())
 		if err != nil {
 			return list, err
 		}
-		list = append(list, w)
+		list, a.paths = append(list, w), append(a.paths, a.Layout.Outputs())
 	}
 	if a.Grades != nil {
 		w, err := artifact.CreateGraded(a.Layout.Graded(), a.Grades.Encode)
 		if err != nil {
 			return list, err
 		}
-		list = append(list, w)
+		list, a.paths = append(list, w), append(a.paths, a.Layout.Graded())
 	}
 	return list, nil
 }
@@ -186,8 +185,8 @@ func (a *Assembly) Accept(row *metric.Row, entries []byte, ends []int) {
 	a.pipe.Accept(row, entries, ends)
 }
 
-// Files returns the number of files with an entry for every request.
-func (a *Assembly) Files() int { return a.files }
+// Files returns the paths of the files with an entry for every request, in the order of the entries.
+func (a *Assembly) Files() []string { return a.paths }
 
 // Close waits until every request is processed and completes the files that grew.
 func (a *Assembly) Close() error { return a.pipe.Close() }
