@@ -44,7 +44,11 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 		}
 		r.scenario.Share.Of = opts.Of
 	}
-	if err := checkMachine(cfg, r, say.Warn); err != nil {
+	limits := connection.MachineLimits()
+	if opts.Together {
+		limits = limits.SharedBy(opts.Of)
+	}
+	if err := checkMachine(cfg, r, limits, say.Warn); err != nil {
 		return nil, err
 	}
 	if err := inputs.CheckBodies(ctx, inputs.NewPreparedStore(r.data), r.endpoint, r.codec, true, say.Warn); err != nil {
@@ -54,14 +58,14 @@ func Check(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts O
 	if err := r.countPrompts(ctx, cfg, f); err != nil {
 		return nil, err
 	}
-	f.Shares = sharesOf(&r.scenario)
+	f.Shares = sharesOf(&r.scenario, limits)
 	f.Requests = requests(cfg)
 	f.Time, f.Open = sendingTime(cfg, r.data)
 	return f, nil
 }
 
-// sharesOf says how several machines split a scenario.
-func sharesOf(s *load.Scenario) string {
+// sharesOf says how several machines split a scenario, and what each needs for its part.
+func sharesOf(s *load.Scenario, limits connection.Limits) string {
 	if s.Share.Of <= 1 {
 		return ""
 	}
@@ -80,6 +84,9 @@ func sharesOf(s *load.Scenario) string {
 				text += fmt.Sprintf("; %s %d is split into parts of %d to %d", limit.name, limit.value, last.Part(int64(limit.value)), first.Part(int64(limit.value)))
 			}
 		}
+	}
+	if budget := limits.Budget(*s); budget != "" {
+		text += "; " + budget
 	}
 	return text
 }
@@ -131,7 +138,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 }
 
 // checkMachine compares the run with the limits of the machine. A placeholder target represents simulated servers, which do not run yet.
-func checkMachine(cfg *config.Benchmark, r *runPlan, warn func(string)) error {
+func checkMachine(cfg *config.Benchmark, r *runPlan, limits connection.Limits, warn func(string)) error {
 	urls := make([]string, len(cfg.Endpoint.URLs))
 	for i, u := range cfg.Endpoint.URLs {
 		if urls[i] = u; strings.HasPrefix(u, mockserver.Scheme) {
@@ -146,7 +153,7 @@ func checkMachine(cfg *config.Benchmark, r *runPlan, warn func(string)) error {
 	if err := connections.Check(); err != nil {
 		return connection.SpellSetting(cfg, err)
 	}
-	warnings, err := connection.MachineLimits().Check(r.scenario, addresses.Targets, connections, cfg.As)
+	warnings, err := limits.Check(r.scenario, addresses.Targets, connections, cfg.As)
 	for _, w := range warnings {
 		warn(w)
 	}

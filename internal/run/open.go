@@ -208,7 +208,11 @@ func (o *runResources) connect(agent string, warn func(string)) (err error) {
 	}
 	connections := connection.Options(o.cfg, warn)
 	if o.opts.Machines == nil {
-		warnings, err := connection.MachineLimits().Check(o.share(), o.addresses.Targets, connections, o.cfg.As)
+		limits := connection.MachineLimits()
+		if w := o.opts.Worker; w != nil {
+			limits = limits.SharedBy(w.Together)
+		}
+		warnings, err := limits.Check(o.share(), o.addresses.Targets, connections, o.cfg.As)
 		if err != nil {
 			return err
 		}

@@ -53,6 +53,8 @@ type Options struct {
 	Machines Machines
 	// Of is the number of machines among which Check splits the run; 0 = it is not split.
 	Of int
+	// Together says that these machines are processes of this computer.
+	Together bool
 	// Observe also receives every row; nil = not needed.
 	Observe pipeline.Observer
 	// Watch follows the requests of the profiling phases and may end the run; nil = not needed.

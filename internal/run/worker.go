@@ -17,6 +17,7 @@ import (
 type Worker struct {
 	Name        string // of this machine in the records
 	Share       load.Share
+	Together    int // machines of the run that are processes of this computer; 0 = unknown
 	Coordinator load.Coordinator
 	// WallOffset returns the controller's wall time (Unix ns) at an instant of package clock, minus that instant; nil = the clock of this machine.
 	WallOffset func(at int64) int64

@@ -144,7 +144,7 @@ func (r *twoMachines) stranger(t *testing.T) *stranger {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.client.Close)
-	data, err := encode(&hello{Version: "test", Build: build(), Host: "\x1b[31mred", Cores: -5, Files: math.MinInt, Ports: math.MaxInt})
+	data, err := encode(&hello{Version: "test", Build: build(), Host: "\x1b[31mred", Cores: -5})
 	if err != nil {
 		t.Fatal(err)
 	}

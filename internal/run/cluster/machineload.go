@@ -106,9 +106,13 @@ func (l *machineLoad) begin(ctx context.Context) error {
 	hooks.Started = func(p *load.PhaseInfo, at int64) { l.begun(p, at) }
 	l.hub = NewHub(ctx, l.r.Scenario, names, l.c.wait, hooks)
 	l.c.begin(l)
+	together := 0
+	if l.c.list.Local {
+		together = len(names)
+	}
 	for k, name := range names {
 		err := l.c.tell(name, orderRun, &plan{
-			Epoch: l.epoch, Index: k, Of: len(names), Config: *l.r.Config, Seed: *l.r.Seed, BenchmarkID: l.r.BenchmarkID, WallBase: clock.Wall(0), Timeout: int64(l.c.timeout), Files: l.files,
+			Epoch: l.epoch, Index: k, Of: len(names), Config: *l.r.Config, Seed: *l.r.Seed, BenchmarkID: l.r.BenchmarkID, WallBase: clock.Wall(0), Timeout: int64(l.c.timeout), Files: l.files, Together: together,
 		})
 		if err != nil {
 			l.c.end()

@@ -36,8 +36,6 @@ type hello struct {
 	Build   string // source of the program (build)
 	Host    string // name of the computer
 	Cores   int
-	Files   int // files that the process may open; 0 = unknown
-	Ports   int // local ports for one server address; 0 = unknown
 }
 
 // Exit statuses of a worker.
@@ -63,6 +61,7 @@ type plan struct {
 	WallBase    int64 // the controller's wall time minus its clock, ns
 	Timeout     int64 // ns without a sign of the controller after which the machine stops
 	Files       []inputFile
+	Together    int // machines that are processes of one computer; 0 = they are not
 }
 
 // progress is the state of a machine's load.

@@ -18,7 +18,6 @@ import (
 	"aiperf/internal/measure/pieces"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/run"
-	"aiperf/internal/run/connection"
 	"aiperf/internal/wire/bus"
 	"aiperf/internal/workload/load"
 )
@@ -122,9 +121,8 @@ func nameOf(host string) string {
 // hello introduces this machine.
 func (w *worker) hello(ctx context.Context) error {
 	host, _ := os.Hostname() // "" = unknown
-	limits := connection.MachineLimits()
 	var reply welcome
-	err := w.ask(ctx, askHello, &hello{Version: w.o.Version, Build: build(), Host: host, Cores: processors.Cores(), Files: limits.Files(), Ports: limits.Ports()}, &reply)
+	err := w.ask(ctx, askHello, &hello{Version: w.o.Version, Build: build(), Host: host, Cores: processors.Cores()}, &reply)
 	if err == nil && reply.Status != 0 {
 		return &EndError{reply.Status, reply.Reason}
 	}
@@ -270,7 +268,7 @@ func (s *share) send(ctx context.Context) (err error) {
 	_, err = run.Run(ctx, &cfg, &s.plan.Seed, run.Options{
 		Version: s.o.Version, BenchmarkID: s.plan.BenchmarkID, Err: io.Discard, Secrets: s.o.Secrets,
 		Worker: &run.Worker{
-			Name: s.o.Name, Share: load.Share{Index: s.plan.Index, Of: s.plan.Of}, Coordinator: s.coordinator, WallOffset: s.wallOffset, Sink: s.sink, Phase: s.phase,
+			Name: s.o.Name, Share: load.Share{Index: s.plan.Index, Of: s.plan.Of}, Together: s.plan.Together, Coordinator: s.coordinator, WallOffset: s.wallOffset, Sink: s.sink, Phase: s.phase,
 			Opened: func(x pieces.Expected, files []string) { s.results, s.files = x, files },
 			Control: func(g *load.Generator) {
 				s.mu.Lock()

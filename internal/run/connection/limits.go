@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"aiperf/internal/base/processors"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/wire/transport"
 	"aiperf/internal/workload/load"
 )
@@ -23,6 +24,29 @@ type Limits struct {
 	files int // files that this process may open; 0 = unknown
 	spare int // files that are already open, or that the run needs besides its connections
 	ports int // local ports for one server address; 0 = unknown
+	users int // processes of this run that share the ports; 0 = only this one
+}
+
+// SharedBy returns the limits for one of n processes of this machine that send shares of a run.
+func (b Limits) SharedBy(n int) Limits {
+	b.users = n
+	return b
+}
+
+// Budget says how many connections a machine needs for its share of a scenario, and how many local ports there are for them; "" = the load has no limit.
+func (b Limits) Budget(p load.Scenario) string {
+	most := 0
+	for i := range p.Phases {
+		most = max(most, int(load.Share{Of: p.Share.Of}.Part(int64(demandOf(&p.Phases[i], nil).most))))
+	}
+	if most == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("at most %s each", terminal.Plural(int64(most), "connection"))
+	if b.ports > 0 && b.users > 1 {
+		text += fmt.Sprintf(", which share the %s local ports of this computer for each server address", terminal.Count(int64(b.ports)))
+	}
+	return text
 }
 
 // MachineLimits reads the limits of the system. The Go runtime has already raised the soft limit of open files to the hard one.
@@ -122,7 +146,7 @@ func (b Limits) Check(p load.Scenario, targets []*transport.Target, o transport.
 		if b.ports == 0 {
 			continue
 		}
-		if need > ports {
+		if need *= max(1, b.users); need > ports {
 			warnings = append(warnings, fmt.Sprintf("phase %s: %s %d is above the %d local ports towards %d server address(es); requests beyond them will fail. Every address in %s adds %d ports",
 				phase.Name, as(d.key), d.value, ports, len(addresses), as("endpoint.local_addresses"), b.ports*max(1, len(addresses))))
 		}

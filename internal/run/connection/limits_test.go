@@ -97,3 +97,26 @@ func TestLocalAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestBudgetOfMachines: each machine needs connections for its part. Processes of one computer share its ports; other machines have their own.
+func TestBudgetOfMachines(t *testing.T) {
+	as := func(key string) string { return key }
+	own := Limits{files: 10_000, ports: 500}
+	plan := load.Scenario{Share: load.Share{Of: 4}, Phases: []load.Phase{{Mode: load.ClosedLoop, Concurrency: 602}}}
+	if w, err := own.Check(plan, nil, transport.Options{Reuse: transport.Pooled}, as); err != nil || len(w) != 0 {
+		t.Errorf("four computers: %v, %v", w, err)
+	}
+	if got := own.Budget(plan); got != "at most 151 connections each" {
+		t.Errorf("four computers: %q", got)
+	}
+	shared := own.SharedBy(4)
+	if w, err := shared.Check(plan, nil, transport.Options{Reuse: transport.Pooled}, as); err != nil || len(w) != 1 || !strings.Contains(w[0], "602 is above the 500 local ports") {
+		t.Errorf("four processes: %v, %v", w, err)
+	}
+	if got := shared.Budget(plan); got != "at most 151 connections each, which share the 500 local ports of this computer for each server address" {
+		t.Errorf("four processes: %q", got)
+	}
+	if got := shared.Budget(load.Scenario{Share: load.Share{Of: 4}, Phases: []load.Phase{{Mode: load.Rate, Rate: 5}}}); got != "" {
+		t.Errorf("without a limit: %q", got)
+	}
+}

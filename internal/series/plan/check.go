@@ -18,15 +18,15 @@ func Check(ctx context.Context, r *config.Run, s Streams) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	of := 0
+	of, together := 0, false
 	if list, err := r.Machines.List(); err == nil && list != nil {
-		of = list.Count
+		of, together = list.Count, list.Local
 	}
 	var first *run.Forecast
 	total, open, requests := time.Duration(0), false, 0
 	for k := range cells {
 		c := cells[k].Run
-		f, err := run.Check(ctx, &c.Benchmark, c.RandomSeed, run.Options{Version: s.Version, Err: s.Err, Of: of})
+		f, err := run.Check(ctx, &c.Benchmark, c.RandomSeed, run.Options{Version: s.Version, Err: s.Err, Of: of, Together: together})
 		switch {
 		case err != nil && len(cells) > 1:
 			return "", fmt.Errorf("%s: %w", cells[k].Label, err)
