@@ -21,7 +21,7 @@ type joined struct {
 	*process
 	server *arrivals
 	link   *testlink.Link
-	near   *process // machine beside the controller
+	near   *process // machine that reaches the controller at all times
 	far    *process // machine behind the link
 }
 
@@ -66,7 +66,7 @@ func (j *joined) of(name string) machine {
 	return list[k]
 }
 
-// TestShortPartition: a machine that cannot reach its controller for less than the timeout goes on with its schedule, and all of its results arrive.
+// TestShortPartition: a machine that cannot reach its controller for less than the timeout continues with its schedule, and all of its results arrive.
 func TestShortPartition(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()
