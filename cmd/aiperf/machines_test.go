@@ -266,6 +266,9 @@ func TestMachineLost(t *testing.T) {
 			if v := p.summary().verdict(t); v == "valid" {
 				t.Errorf("the run is %s", v)
 			}
+			if text := p.stdout.String(); !strings.Contains(text, "the part of 1 lost machine may be missing") {
+				t.Errorf("the rate does not say what it leaves out:\n%s", text)
+			}
 			if text := p.stderr.String(); !strings.Contains(text, "machine w2 was lost") {
 				t.Errorf("the user is not told:\n%s", text)
 			}

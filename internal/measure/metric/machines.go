@@ -72,6 +72,16 @@ func (p *MachineParts) lossSentence() string {
 	return text + fmt.Sprintf(". The results of %s of their %s arrived. At the end the load was %.0f %% of the planned one.", terminal.Count(delivered), terminal.Plural(sent, "request"), 100*float64(n-len(lost))/float64(n))
 }
 
+// Silent returns the number of machines that did not deliver all results. Their statistics of the schedule may be missing.
+func (p *MachineParts) Silent() (n int64) {
+	for i := range p.Machines {
+		if !p.Machines[i].Complete {
+			n++
+		}
+	}
+	return n
+}
+
 // loss says what happened to a machine that was lost.
 func (m *Machine) loss() string {
 	text := m.Name + " was lost: it did not deliver all results"

@@ -70,8 +70,8 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Schedule lag: p50 %s, p99 %s, max %s\n", span(v.LagP50), span(v.LagP99), span(v.LagMax))
 	}
 	if target := v.TargetRate(); target > 0 {
-		d.say("  Rate: %s of %s requests/s; the schedule planned %s, of which %.1f %% were sent\n",
-			terminal.Exact(v.AchievedRate()), terminal.Exact(target), terminal.Exact(v.DrawnRate()), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)))
+		d.say("  Rate: %s of %s requests/s; the schedule planned %s, of which %.1f %% were sent%s\n",
+			terminal.Exact(v.AchievedRate()), terminal.Exact(target), terminal.Exact(v.DrawnRate()), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)), withoutLost(v))
 	}
 	if v.Slots > 0 {
 		d.say("  Slots: %s of %s in use; %.1f %% of their time an answer had arrived but the next request was not yet sent\n", terminal.Figure(v.SlotsInUse()), terminal.Figure(v.Slots), 100*v.SlotLoss())
@@ -92,6 +92,15 @@ func (d *drawing) evidence(v *metric.Validity) {
 	for _, n := range v.Notes {
 		d.say("  Note: %s\n", n)
 	}
+}
+
+// withoutLost adds that the figures of the schedule may not include those of machines that were lost.
+func withoutLost(v *metric.Validity) string {
+	n := v.Silent()
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the part of %s may be missing", terminal.Plural(n, "lost machine"))
 }
 
 // restClause adds that the client rested between reads, which the read delay does not include.
