@@ -49,7 +49,7 @@ func New(t testing.TB, target string) *Link {
 		}
 	})
 	t.Cleanup(func() {
-		l.listener.Close()
+		_ = l.listener.Close() // the test is over
 		l.Stop(false)
 		l.Cut()
 		done.Wait()

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -413,4 +414,53 @@ func FuzzOpen(f *testing.F) {
 			newMerged(set).add(r.Row)
 		}
 	})
+}
+
+// BenchmarkMillion merges a million requests of four machines into everything that a report is made of. It reports the bytes that travel and the heap
+// that the merged requests keep.
+func BenchmarkMillion(b *testing.B) {
+	const count, chunk, machines = 1_000_000, 10_000, 4
+	set := selection(b)
+	list := rows(set, chunk)
+	for b.Loop() {
+		all, sent, accounts := newMerged(set), 0, make([]Account, machines)
+		var sealers [machines]*Sealer
+		for k := range machines {
+			sealers[k] = NewSealer(func(_ int64, sealed []byte, _ bool) error {
+				p, err := expected(set).Open(sealed)
+				if err != nil {
+					return err
+				}
+				sent += len(sealed)
+				for _, one := range p.Results {
+					all.add(one.Row)
+				}
+				return accounts[k].Add(p)
+			})
+		}
+		for i := range count {
+			row := list[i%chunk]
+			lines, ends := linesOf(row)
+			if sealers[i%machines].Add(row, lines, ends); i%chunk == chunk-1 {
+				for _, s := range sealers {
+					if err := s.Seal(); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		}
+		for k, s := range sealers {
+			if err := s.Close(nil); err != nil || !accounts[k].Complete() {
+				b.Fatal(err, accounts[k])
+			}
+		}
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		b.ReportMetric(float64(m.HeapAlloc)/1e6, "MB-heap")
+		b.ReportMetric(float64(sent)/count, "B/request")
+		if n := all.profiling.Summary(metric.Window{}).Valid + all.warmup.Summary(metric.Window{}).Valid; n < count/2 {
+			b.Fatalf("%d valid requests", n)
+		}
+	}
 }

@@ -243,7 +243,7 @@ func TestHostileMachine(t *testing.T) {
 	}
 	for _, m := range machines {
 		switch {
-		case m.Name == "honest" && (!m.Complete || m.Delivered == 0 || m.Delivered != int64(done.Profiling.Valid)):
+		case m.Name == "honest" && (!m.Complete || m.Delivered == 0 || m.Delivered != done.Profiling.Valid):
 			t.Errorf("%+v; %d valid requests", m, done.Profiling.Valid)
 		case m.Name == "stranger" && (m.Complete || m.LostAt == 0 || !strings.Contains(m.Problem, "its results cannot be used")):
 			t.Errorf("%+v", m)
