@@ -9,7 +9,7 @@ TEXTS    ?= 1500
 PYTHON   ?= python3
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -80,6 +80,9 @@ page-tools: ## what test-browser checks pages with, into .node/pages
 	@command -v npm >/dev/null || { echo 'npm is not installed: apt-get install npm'; exit 1; }
 	@cmp -s test/browser/package.json .node/pages/installed.json || { mkdir -p .node/pages && cp test/browser/package.json .node/pages/ && \
 	  cd .node/pages && npm install --no-audit --no-fund --ignore-scripts --no-package-lock --loglevel=error && cp package.json installed.json; }
+
+kubelab: build ## a real Kubernetes control plane in .kubelab (20 minutes of CPU the first time), and its tests; Linux, root, iproute2
+	cd test/kubelab && $(GO) vet ./... && $(GO) build -ldflags '-s -w' -o ../../.kubelab/kubelab . && AIPERF=$(CURDIR)/aiperf $(GO) test ./...
 
 gallery: build ## docs/gallery again, from the recorded runs (wants chromium for the page)
 	docs/gallery/make ./aiperf
