@@ -55,7 +55,7 @@ func (f *Follower) Await(ctx context.Context, name string) (*Run, error) {
 			if (run.State == Running || run.State == Finished) && run.Problem == "" {
 				return run, nil
 			}
-			if line := waitsFor(ctx, f.Cluster, run); line != told {
+			if line := waitsFor(ctx, f.Cluster, run); line != told && since.IsZero() {
 				told = line
 				f.Note(line)
 			}

@@ -46,9 +46,9 @@ func (s *Spec) container(role string, args []string) Object {
 		"name": program, "image": s.Image, "command": []any{program}, "args": listOf(args), "workingDir": "/tmp", "env": s.env(role), "volumeMounts": s.volumeMounts(role),
 		"securityContext": Object{"allowPrivilegeEscalation": false, "readOnlyRootFilesystem": true, "capabilities": Object{"drop": []any{"ALL"}}},
 		"ports":           []any{Object{"name": "health", "containerPort": APIPort}},
-		"readinessProbe":  Object{"httpGet": Object{"path": "/readyz", "port": APIPort}, "periodSeconds": 2, "timeoutSeconds": 2},
+		"readinessProbe":  Object{"httpGet": Object{"path": "/readyz", "port": APIPort}, "initialDelaySeconds": 1, "periodSeconds": 2, "timeoutSeconds": 2},
 		// A worker that waits for a CPU answers late; only one that is stuck is ended.
-		"livenessProbe": Object{"httpGet": Object{"path": "/healthz", "port": APIPort}, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 12},
+		"livenessProbe": Object{"httpGet": Object{"path": "/healthz", "port": APIPort}, "initialDelaySeconds": 5, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 12},
 	}
 	if s.PullPolicy != "" {
 		c["imagePullPolicy"] = s.PullPolicy

@@ -97,6 +97,9 @@ func find(ctx context.Context, c Cluster, labels string) ([]*Run, error) {
 	}
 	var runs []*Run
 	for _, r := range all {
+		if r.isGoing() {
+			continue
+		}
 		r.judge()
 		runs = append(runs, r)
 	}
@@ -104,7 +107,15 @@ func find(ctx context.Context, c Cluster, labels string) ([]*Run, error) {
 	return runs, nil
 }
 
+// isGoing reports whether a run was deleted, and the cluster is about to delete what is left of it.
+func (r *Run) isGoing() bool {
+	return r.controller == nil && (r.workers == nil || len(list(r.workers, "metadata", "ownerReferences")) > 0)
+}
+
 func (r *Run) addJob(o Object) {
+	if text(o, "metadata", "deletionTimestamp") != "" {
+		return
+	}
 	if text(o, "metadata", "labels", RoleLabel) == RoleWorker {
 		r.workers = o
 		return
