@@ -96,13 +96,21 @@ func (k *kubeTest) expect(status int, want, line string) {
 	}
 }
 
+// pods adds the pods of a run, which all run.
+func (k *kubeTest) pods(run string, workers int) {
+	k.Pod(run, "controller", run+"-controller-x", "Running", `"conditions":[{"type":"Ready","status":"True"}]`)
+	for i := range workers {
+		k.Pod(run, "worker", fmt.Sprintf("%s-worker-%d", run, i), "Running", "")
+	}
+}
+
 // benchmark is a command line of a run.
 const benchmark = "--model m --url http://server:8000 --tokenizer builtin --concurrency 4 --request-count 8 --api-key key-of-the-server"
 
 // TestKubeProfile: a run is created, followed and fetched, its status is that of the command, and nothing of it is left.
 func TestKubeProfile(t *testing.T) {
 	k, dir := newKubeTest(t), t.TempDir()
-	k.Pod("one", "controller", "one-controller-x", "Running", `"conditions":[{"type":"Ready","status":"True"}]`)
+	k.pods("one", 4)
 	k.status = 3
 	k.expect(3, "line of the run", "profile --name one --artifact-dir "+dir+" "+benchmark)
 	if text, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.csv")); err != nil || string(text) != "x" {
@@ -135,7 +143,7 @@ func TestKubeDetached(t *testing.T) {
 	k.expect(0, "has no run one", "attach one --ignore-not-found")
 
 	k.expect(0, "run two has 2 workers", "profile --name two -d --total-workers 2 "+benchmark)
-	k.Pod("two", "controller", "two-controller-x", "Running", `"conditions":[{"type":"Ready","status":"True"}]`)
+	k.pods("two", 2)
 	k.Logs["two-controller-x"] = "printed\n"
 	k.expect(0, "line of the run", "attach")
 	k.expect(0, "printed", "logs two")

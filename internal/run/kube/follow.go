@@ -42,7 +42,7 @@ func (f *Follower) pause(ctx context.Context) error {
 // Await waits until the controller of a run runs. It tells what the run waits for, and gives up if waiting cannot help.
 func (f *Follower) Await(ctx context.Context, name string) (*Run, error) {
 	told, down := "", f.trouble()
-	var since time.Time // of a problem that waiting does not fix
+	var since, short time.Time // of a problem that waiting does not fix; of a controller that runs without all worker pods
 	for {
 		run, err := Find(ctx, f.Cluster, name, "")
 		if down.lasts(err) {
@@ -52,7 +52,7 @@ func (f *Follower) Await(ctx context.Context, name string) (*Run, error) {
 			if run.State == Failed || run.State == Complete {
 				return run, fmt.Errorf("run %s: %s", name, orElse(run.Problem, "it has ended"))
 			}
-			if (run.State == Running || run.State == Finished) && run.Problem == "" {
+			if (run.State == Running || run.State == Finished) && run.Problem == "" && !f.isShort(ctx, run, &short) {
 				return run, nil
 			}
 			if line := waitsFor(ctx, f.Cluster, run); line != told && since.IsZero() {
@@ -77,6 +77,18 @@ func (f *Follower) Await(ctx context.Context, name string) (*Run, error) {
 	}
 }
 
+// isShort reports whether a run whose controller runs lacks worker pods that the cluster refuses, or that it may still create. since is when the first
+// was missing.
+func (f *Follower) isShort(ctx context.Context, run *Run, since *time.Time) bool {
+	if run.State != Running || len(run.PodNames(RoleWorker)) >= run.Workers {
+		return false
+	}
+	if since.IsZero() {
+		*since = time.Now()
+	}
+	return time.Since(*since) < cmp.Or(f.Hope, hopeTime) || cannotStart(ctx, f.Cluster, run) != ""
+}
+
 func orElse(text, other string) string {
 	if text == "" {
 		return other
@@ -95,7 +107,7 @@ func waitsFor(ctx context.Context, c Cluster, run *Run) string {
 	if refused := Refusals(ctx, c, run); len(refused) > 0 {
 		return refused[len(refused)-1]
 	}
-	return fmt.Sprintf("run %s waits for its pods: %d of %d workers run", run.Name, run.RunningWorkers(), run.Workers)
+	return fmt.Sprintf("waiting for pods: %d of %d workers run", run.RunningWorkers(), run.Workers)
 }
 
 // cannotStart says why waiting cannot help; "" = it can.

@@ -117,6 +117,44 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
+// TestRefusedWorkers: a controller that runs while the cluster refuses worker pods is given up with the reason. Pods that are only missing are not
+// waited for longer than that: a machine may have been lost.
+func TestRefusedWorkers(t *testing.T) {
+	cluster := kubefake.New(t)
+	if err := kube.Apply(t.Context(), cluster, sample(), keys); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Pod("demo", "controller", "p", "Running", `"conditions":[{"type":"Ready","status":"True"}]`)
+	cluster.Pod("demo", "worker", "w", "Running", "")
+	var notes []string
+	f := &kube.Follower{Cluster: cluster, Poll: 5 * time.Millisecond, Hope: 50 * time.Millisecond, Note: func(text string) { notes = append(notes, text) }}
+	if run, err := f.Await(t.Context(), "demo"); err != nil || run.State != kube.Running || len(notes) != 1 || notes[0] != "waiting for pods: 1 of 3 workers run" {
+		t.Error(run, err, notes)
+	}
+	cluster.Add(`{"apiVersion":"v1","kind":"Event","metadata":{"name":"e"},"reason":"FailedCreate","involvedObject":{"kind":"Job","name":"demo-worker"},"message":"exceeded quota: small"}`)
+	if _, err := f.Await(t.Context(), "demo"); err == nil || err.Error() != "the cluster creates no pod for Job demo-worker: exceeded quota: small" {
+		t.Error(err)
+	}
+}
+
+// TestRunsThatGo: the pods that are left of a deleted run are no run.
+func TestRunsThatGo(t *testing.T) {
+	cluster := kubefake.New(t)
+	if err := kube.Apply(t.Context(), cluster, sample(), keys); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Pod("demo", "controller", "p", "Running", "")
+	if runs, err := kube.Runs(t.Context(), cluster); len(runs) != 1 || err != nil {
+		t.Fatal(runs, err)
+	}
+	if err := cluster.Delete(t.Context(), "Job", "demo-controller"); err != nil {
+		t.Fatal(err)
+	}
+	if runs, err := kube.Runs(t.Context(), cluster); len(runs) != 0 || err != nil {
+		t.Error(runs, err)
+	}
+}
+
 // controller is a controller in a pod that has finished, or not.
 type controller struct {
 	files   map[string]string
