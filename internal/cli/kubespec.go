@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -86,7 +85,7 @@ func fewestSlots(run *config.Run) (slots int) {
 var runName = lazyregexp.New(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 
 // notInNames matches what cannot be in the name of a run.
-var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+var notInNames = lazyregexp.New(`[^a-z0-9]+`)
 
 // newRunName returns a name for a run of a model.
 func newRunName(model string) string {
@@ -163,7 +162,7 @@ func (c *clusterRun) packData() error {
 }
 
 // notInFiles matches what cannot be in a key of a ConfigMap.
-var notInFiles = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+var notInFiles = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
 // isMounted reports whether a file is on a volume of the pods.
 func (c *clusterRun) isMounted(file string) bool {

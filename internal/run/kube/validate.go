@@ -2,8 +2,9 @@ package kube
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
+
+	"aiperf/internal/base/lazyregexp"
 )
 
 // ValidateObjects checks that manifests are those of one run: what is wrong, and what is strange.
@@ -72,7 +73,7 @@ func ConfigOf(objects []Object) string {
 	return ""
 }
 
-var placeholder = regexp.MustCompile(`\$\{(AIPERF_[A-Z_0-9]+)\}`)
+var placeholder = lazyregexp.New(`\$\{(AIPERF_[A-Z_0-9]+)\}`)
 
 // Placeholders returns an environment in which all variables that a configuration names have a value.
 func Placeholders(config string) (environ []string) {
