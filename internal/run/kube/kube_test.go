@@ -137,7 +137,7 @@ func TestRefusedWorkers(t *testing.T) {
 	}
 }
 
-// TestRunsThatGo: the pods that are left of a deleted run are no run.
+// TestRunsThatGo: the pods that are left of a deleted run are not listed.
 func TestRunsThatGo(t *testing.T) {
 	cluster := kubefake.New(t)
 	if err := kube.Apply(t.Context(), cluster, sample(), keys); err != nil {
