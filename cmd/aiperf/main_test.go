@@ -136,7 +136,11 @@ func (p *process) start() *process {
 // wait returns the exit status; -1 = ended by a signal.
 func (p *process) wait() int {
 	p.t.Helper()
-	hung := time.AfterFunc(patience, func() { p.cmd.Process.Signal(syscall.SIGQUIT) })
+	hung := time.AfterFunc(patience, func() {
+		p.cmd.Process.Signal(syscall.SIGQUIT)
+		time.Sleep(5 * time.Second) // to print its stacks, which a terminal that nobody reads does not take
+		p.cmd.Process.Kill()
+	})
 	defer hung.Stop()
 	err := p.cmd.Wait()
 	var status *exec.ExitError

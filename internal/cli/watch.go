@@ -120,7 +120,11 @@ func (w *watchedRun) watch(ctx context.Context, set *setting.CommandLine) (statu
 		return 1, err
 	}
 	err = w.follow(ctx, func() {})
-	if errors.Is(shown.Stop(), dashboard.ErrUnread) { // further output would block without a reader
+	left := errors.Is(err, errLeft)
+	if left { // a terminal that nobody reads may take what restores it and no more: only Stop does not block then
+		shown.End(terminal.Text(w.Secrets.Text(w.farewell())))
+	}
+	if errors.Is(shown.Stop(), dashboard.ErrUnread) || left {
 		return 0, nil
 	}
 	return w.conclude(err) // printed below the view, whatever the result
@@ -379,12 +383,17 @@ func (w *watchedRun) line(text string) {
 	w.flush()
 }
 
+// farewell says how to see a run again that its viewer leaves.
+func (w *watchedRun) farewell() string {
+	return "the run in " + w.dir + " continues; show it again with: aiperf watch " + w.root
+}
+
 // conclude reports how the run ended.
 func (w *watchedRun) conclude(err error) (int, error) {
 	var dead deadError
 	switch {
 	case errors.Is(err, errLeft):
-		w.line("the run in " + w.dir + " continues; show it again with: aiperf watch " + w.root)
+		w.line(w.farewell())
 		return 0, nil
 	case errors.As(err, &dead):
 		return 1, fmt.Errorf("%s: %w; the files it wrote before are readable; its log: %s", w.dir, err, artifact.NewLayout(w.dir, "").Log())

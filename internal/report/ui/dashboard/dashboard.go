@@ -56,8 +56,9 @@ type Dashboard struct {
 	keeper     *keeper
 	done       chan struct{}
 	once       sync.Once
-	err        error // of the program, valid after done
-	stopped    error // result of Stop
+	err        error  // of the program, valid after done
+	stopped    error  // result of Stop
+	ending     string // line below the view; "" = none
 }
 
 // replyTime is how long a terminal may take to answer the queries at the start. A view that ends sooner waits for it, so that the answers do not
@@ -96,6 +97,9 @@ func Start(o Options) (*Dashboard, error) {
 // ErrUnread means that nobody reads the terminal: it accepts no output, and writes to it block.
 var ErrUnread = errors.New("the terminal accepts no output")
 
+// End sets a line that Stop writes below the view.
+func (d *Dashboard) End(line string) { d.ending = line + "\n" }
+
 // Stop restores the terminal. It waits only patience for a terminal that does not read.
 func (d *Dashboard) Stop() error {
 	d.once.Do(func() {
@@ -107,6 +111,9 @@ func (d *Dashboard) Stop() error {
 		select {
 		case <-d.done:
 		case <-time.After(patience):
+		}
+		if d.ending != "" {
+			_, _ = d.out.Write([]byte(d.ending)) // the error is that of the terminal, which is gone then
 		}
 		if !d.out.drained(patience) {
 			terminal.Restore()
