@@ -22,7 +22,7 @@ type KubeTools struct {
 
 const kubeLong = "Runs benchmarks on a Kubernetes cluster. A run is two Jobs in one namespace: the controller, and workers that send the requests. It needs no operator, " +
 	"no custom resources and no rights beyond the namespace.\n\n" +
-	"The namespace is that of the kubeconfig's context unless --namespace names one. The run continues when this computer sleeps or leaves: attach and results find it again."
+	"Without --namespace, runs are in the namespace of the kubeconfig's context. The run continues when this computer sleeps or leaves: attach and results find it again."
 
 // kubeGroup builds the command with the subcommands for clusters.
 func (p *Program) kubeGroup() *cobra.Command {

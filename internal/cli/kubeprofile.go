@@ -19,7 +19,7 @@ const kubeProfileLong = "Runs a benchmark on a cluster: creates its Jobs, follow
 	"the machines are the worker pods.\n\n" +
 	"Ctrl-C stops the run, fetches its files and deletes it. A second Ctrl-C leaves; the run is still there for kube attach, results and delete.\n\n" +
 	"Data files travel in a ConfigMap, up to 900 KiB with the configuration. Larger ones need a volume: --volume-claims. Secrets of the settings, such as the API key, are in a Secret.\n\n" +
-	"The exit status is that of the run."
+	"The command ends with the exit status of the run."
 
 // followRows are the flags of commands that start and follow a run.
 func followRows() []setting.Row {

@@ -44,7 +44,7 @@ func (p *Program) kubeAttach() *cobra.Command {
 	port := setting.Row{Flags: []string{"--port", "-p"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", NoEffect: "no local port is needed", Help: "local port to the controller"}
 	return p.kubeCommandOf(kubeCommand{
 		use: "attach [RUN]", short: "follow a run on a cluster", words: true, rows: append([]setting.Row{runRow(), port, forgiveRow()}, seriesRows(true)...),
-		long: "Shows the output of a run from its beginning and follows it to its end. Ctrl-C leaves; the run continues. The exit status is that of the run.",
+		long: "Shows the output of a run from its beginning and follows it to its end. Ctrl-C leaves; the run continues. The command ends with the exit status of the run.",
 		run: func(ctx context.Context, k *kubeCall) (int, error) {
 			run, err := k.found(ctx)
 			if err != nil {
@@ -89,10 +89,11 @@ func (p *Program) kubeResults() *cobra.Command {
 		use: "results [RUN]", short: "files of a run on a cluster, fetched and checked", words: true, rows: append(rows, seriesRows(true)...),
 		long: "Fetches the files of a run that has ended. Files that are here already are not fetched again, an interrupted file continues where it ended, and every file is checked by its SHA-256.",
 		run: func(ctx context.Context, k *kubeCall) (int, error) {
-			run, err := k.ended(ctx)
+			run, remote, err := k.ended(ctx)
 			if err != nil {
 				return 1, err
 			}
+			remote.Close() // fetching opens its own, again and again if it must
 			wanted := allFiles
 			if !k.set.True("--all", true) {
 				wanted = isSmallResult
@@ -113,25 +114,28 @@ func isSmallResult(name string) bool {
 	return slices.Contains([]string{".json", ".csv", ".txt", ".html"}, path.Ext(name)) && path.Base(name) != "inputs.json"
 }
 
-// ended returns the run that the command line names, if its files can be fetched.
-func (k *kubeCall) ended(ctx context.Context) (*kube.Run, error) {
+// ended returns the run that the command line names and its controller, if its files can be fetched. The caller closes the controller.
+func (k *kubeCall) ended(ctx context.Context) (*kube.Run, *kube.Remote, error) {
 	run, err := k.found(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	remote, err := kube.NewRemote(ctx, k.cluster, run)
 	if err != nil {
 		if errors.Is(err, kube.ErrNoPod) && run.Problem != "" {
 			err = fmt.Errorf("%w: %s", err, run.Problem)
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	defer remote.Close()
 	state, err := remote.State(ctx)
 	if err == nil && state.Phase != "finished" {
 		err = fmt.Errorf("run %s has not ended; follow it with aiperf kube attach %s, or stop it with aiperf kube cancel %s", run.Name, run.Name, run.Name)
 	}
-	return run, err
+	if err != nil {
+		remote.Close()
+		return nil, nil, err
+	}
+	return run, remote, nil
 }
 
 func (p *Program) kubeListRuns() *cobra.Command {
@@ -144,11 +148,7 @@ func (p *Program) kubeListRuns() *cobra.Command {
 		use: "list-runs [RUN]", short: "runs of a series on a cluster", words: true, rows: append(rows, seriesRows(true)...),
 		long: "Lists the runs of a series that has ended, by the folders of their files. A single run has one.",
 		run: func(ctx context.Context, k *kubeCall) (int, error) {
-			run, err := k.ended(ctx)
-			if err != nil {
-				return 1, err
-			}
-			remote, err := kube.NewRemote(ctx, k.cluster, run)
+			run, remote, err := k.ended(ctx)
 			if err != nil {
 				return 1, err
 			}
@@ -264,11 +264,7 @@ func (p *Program) kubeShutdown() *cobra.Command {
 		use: "shutdown [RUN]", short: "end the controller of a finished run", words: true, rows: []setting.Row{runRow(), port},
 		long: "Ends the controller of a run that has ended, which waits for somebody to fetch the files. They are gone then.",
 		run: func(ctx context.Context, k *kubeCall) (int, error) {
-			run, err := k.ended(ctx)
-			if err != nil {
-				return 1, err
-			}
-			remote, err := kube.NewRemote(ctx, k.cluster, run)
+			_, remote, err := k.ended(ctx)
 			if err != nil {
 				return 1, err
 			}
@@ -314,7 +310,7 @@ func (p *Program) kubeCleanup() *cobra.Command {
 				return 1, err
 			}
 			for _, run := range runs {
-				if !k.isWaste(run) {
+				if !k.isCleanedUp(run) {
 					continue
 				}
 				if k.set.True("--dry-run", false) {
@@ -331,8 +327,8 @@ func (p *Program) kubeCleanup() *cobra.Command {
 	})
 }
 
-// isWaste reports whether cleanup deletes a run.
-func (k *kubeCall) isWaste(run *kube.Run) bool {
+// isCleanedUp reports whether cleanup deletes a run.
+func (k *kubeCall) isCleanedUp(run *kube.Run) bool {
 	all := k.set.True("--all", false)
 	switch run.State {
 	case kube.Complete, kube.Failed:

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestNameCache: every answer is that of the question, also beyond the limit, and a name that is stored is not asked for again.
+// TestNameCache: the cache answers as the function does, also above its limit, and calls the function once for each name.
 func TestNameCache(t *testing.T) {
 	var c nameCache
 	var asking sync.WaitGroup

@@ -78,13 +78,21 @@ func (f *files) digest(path string, info fs.FileInfo) (string, error) {
 		return "", err
 	}
 	defer in.Close()
+	sum, err := Digest(in)
+	if err != nil {
+		return "", err
+	}
+	f.digests[path] = digest{info.Size(), info.ModTime(), sum}
+	return sum, nil
+}
+
+// Digest returns the SHA-256 of a stream in hexadecimal digits.
+func Digest(in io.Reader) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, in); err != nil {
 		return "", err
 	}
-	sum := hex.EncodeToString(h.Sum(nil))
-	f.digests[path] = digest{info.Size(), info.ModTime(), sum}
-	return sum, nil
+	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // serve sends a file, or the part of it that the header Range names. It refuses a name that leaves the folder, directly or through a link.

@@ -23,7 +23,7 @@ func TestJoinCopiesBothWays(t *testing.T) {
 	}()
 	conn, err := dialIn(os.Getpid(), l.Addr().String())
 	if os.IsPermission(err) {
-		t.Skip("namespaces need root")
+		t.Fatal("namespaces need root: run make kubelab as root")
 	}
 	if err != nil {
 		t.Fatal(err)

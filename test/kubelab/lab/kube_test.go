@@ -50,7 +50,7 @@ func aiperf(t *testing.T, kubeconfig string, args ...string) *command {
 	t.Helper()
 	path := os.Getenv("AIPERF")
 	if path == "" {
-		t.Skip("AIPERF does not name a program to test")
+		t.Fatal("AIPERF does not name a program to test; make kubelab sets it")
 	}
 	c := &command{Cmd: exec.Command(path, args...)}
 	c.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
@@ -79,9 +79,6 @@ func profile(t *testing.T, ns, name string, flags []string) *command {
 // profileWith does the same with another kubeconfig and image.
 func profileWith(t *testing.T, kubeconfig, ns, name, image string, flags []string) *command {
 	t.Helper()
-	if exec.Command(os.Getenv("AIPERF"), "kube", "profile", "--help").Run() != nil {
-		t.Skip("this aiperf has no kube profile")
-	}
 	args := append([]string{"kube", "profile", "--namespace", ns, "--name", name, "--image", image, "--total-workers", "3"}, flags...)
 	return aiperf(t, kubeconfig, args...)
 }

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 func run(t *testing.T, s Spec, script string) (string, int) {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Skip("containers need root")
+		t.Fatal("containers need root: run make kubelab as root")
 	}
 	network := exec.Command("sleep", "60")
 	network.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}

@@ -113,7 +113,7 @@ func (d *Dashboard) Stop() error {
 		case <-time.After(patience):
 		}
 		if d.ending != "" {
-			_, _ = d.out.Write([]byte(d.ending)) // the error is that of the terminal, which is gone then
+			_, _ = d.out.Write([]byte(d.ending)) // after an error the terminal is gone
 		}
 		if !d.out.drained(patience) {
 			terminal.Restore()
