@@ -54,10 +54,10 @@ func (x *Exchange) exchange(onMessage OnMessage) bool {
 	}
 	reusable := false
 	x.link.reading(func() { reusable = x.read(onMessage) })
-	if x.err == nil {
+	x.endSending()
+	if x.err == nil && x.sent != 0 { // an answer may end before its request is sent
 		x.client.pace.ended(x.in.at - x.sent)
 	}
-	x.endSending()
 	return stop() && reusable && x.sent != 0
 }
 
