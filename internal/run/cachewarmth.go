@@ -22,14 +22,14 @@ const maxSiblings = 50
 // newPrefixes makes the collector of prompts. The telemetry must start before the first request.
 func (o *runResources) newPrefixes() *metric.Prefixes {
 	return metric.NewPrefixes(func() bool {
-		return o.exporters.CountsCache()
+		return o.exporters.CountsCache() || o.opts.Worker != nil && o.opts.Worker.CacheCounters
 	})
 }
 
 // cacheUse returns what is known about the server's prefix cache: from the usage in the answers, else from the server's counters. If the server
 // reports neither, the result names an earlier run that sent the same prompts.
 func (o *runResources) cacheUse(window metric.Window) metric.CacheUse {
-	if !results.Generates(o.results.Endpoint) {
+	if !results.Generates(o.results.Endpoint) || o.machines != nil && !o.machines.Complete() { // the servers saw prompts that nobody knows here
 		return metric.CacheUse{}
 	}
 	u := o.prefixes.Use()

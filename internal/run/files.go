@@ -162,9 +162,7 @@ func (o *runResources) startResults(ctx context.Context) (err error) {
 		}
 	}
 	o.adaptive = watch.NewAdaptiveLoad(o.cfg, o.opts.BenchmarkID, o.layout, o.opts.Secrets, o.say.Log.Info)
-	if o.opts.Worker == nil && o.opts.Machines == nil { // each machine sees only its own prompts
-		o.prefixes = o.newPrefixes()
-	}
+	o.prefixes = o.newPrefixes()
 	var forward func(*metric.Row, []byte, []int)
 	if w := o.opts.Worker; w != nil {
 		o.sealer = pieces.NewSealer(w.Sink)

@@ -31,9 +31,12 @@ type MachineRun struct {
 	Hooks       load.Hooks // of phases, on the clock of this process; Before is called when every machine may start the phase
 	Results     pieces.Expected
 	Accept      func(pieces.Result) // takes a result; it waits for room
-	Layout      artifact.Layout     // of the artifact directory
-	Note, Warn  func(text string)   // tell the user
-	Log         func(text string, about ...any)
+	Prompts     *metric.Prefixes    // receives the prompts of the machines
+	// CacheCounters reports whether the servers have counters of their prompt caches. It is known once the load starts.
+	CacheCounters func() bool
+	Layout        artifact.Layout   // of the artifact directory
+	Note, Warn    func(text string) // tell the user
+	Log           func(text string, about ...any)
 }
 
 // MachineLoad is a load that machines send.
@@ -41,6 +44,10 @@ type MachineLoad interface {
 	load.Sender
 	// Stats returns what the machines measured of themselves; valid after Run.
 	Stats() watch.MachineStats
+	// Complete reports whether every machine has delivered all of its results; valid after Run.
+	Complete() bool
+	// Quiet returns the quiet times of each machine; valid after Run.
+	Quiet() []watch.QuietTimes
 	// Machines describes each machine and its part of the run; valid after Run.
 	Machines() []metric.Machine
 }
@@ -54,7 +61,8 @@ func (o *runResources) machineLoad(seed *config.Seed) (MachineLoad, error) {
 		Hooks:   o.hooks(),
 		Results: o.expected(),
 		Accept:  func(r pieces.Result) { o.results.Accept(r.Row, r.Lines, r.Ends) },
-		Layout:  o.layout, Note: func(text string) { o.say.Note("%s", text) }, Warn: o.say.Warn, Log: o.say.Log.Info,
+		Prompts: o.prefixes, CacheCounters: o.exporters.CountsCache,
+		Layout: o.layout, Note: func(text string) { o.say.Note("%s", text) }, Warn: o.say.Warn, Log: o.say.Log.Info,
 	})
 }
 
@@ -69,6 +77,18 @@ func (o *runResources) stats(s sentLoad) watch.MachineStats {
 		return o.machines.Stats()
 	}
 	return watch.StatsOf(s.used, o.client, o.results, o.exporters.MachineUse(s.window))
+}
+
+// silences returns the stalls of the servers, by the wall clock. Where the report of a machine is missing, its data may have arrived during those of
+// the others: then nothing is said.
+func (o *runResources) silences(window metric.Window) []metric.ServerSilence {
+	switch {
+	case o.machines == nil:
+		return o.say.view.Stalls.Silences()
+	case !o.machines.Complete():
+		return nil
+	}
+	return watch.SharedStalls(o.machines.Quiet(), window)
 }
 
 // MachineLostError is the error of a run that ended because a machine was lost.

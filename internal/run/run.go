@@ -143,7 +143,7 @@ func (o *runResources) summarize(s sentLoad) (*metric.Run, results.Outcome) {
 	plan := view.DescribePlan(o.cfg)
 	run.Subject = plan.Words()
 	o.say.view.ShowFinal(run.Profiling)
-	run.Silences = o.say.view.Stalls.Silences()
+	run.Silences = o.silences(s.window)
 	if o.adaptive != nil {
 		var err error
 		if run.Adaptive, err = runfiles.Open(o.cfg.Artifacts.Dir).Adaptive(); err != nil {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"aiperf/internal/base/binenc"
+	"aiperf/internal/base/clock"
 	"aiperf/internal/config"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pieces"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/run/watch"
@@ -19,6 +21,8 @@ type Worker struct {
 	Share       load.Share
 	Together    int // machines of the run that are processes of this computer; 0 = unknown
 	Coordinator load.Coordinator
+	// CacheCounters says that the controller reads counters of the servers' prompt caches.
+	CacheCounters bool
 	// WallOffset returns the controller's wall time (Unix ns) at an instant of package clock, minus that instant; nil = the clock of this machine.
 	WallOffset func(at int64) int64
 	// Sink receives the sealed results. After the last piece, which holds a WorkerReport, nothing more comes.
@@ -45,13 +49,23 @@ func (w *Worker) config(cfg *config.Benchmark) *config.Benchmark {
 	return &own
 }
 
+// wall returns the controller's wall time (Unix ns) at an instant of package clock.
+func (w *Worker) wall(at int64) int64 {
+	if w.WallOffset == nil {
+		return clock.Wall(at)
+	}
+	return at + w.WallOffset(at)
+}
+
 // put stamps a finished request with the controller's wall clock and passes it on.
 func (w *Worker) put(next func(*record.Record)) func(*record.Record) {
 	if w == nil || w.WallOffset == nil {
 		return next
 	}
 	return func(rec *record.Record) {
+		own := rec.WallOffset
 		rec.WallOffset = w.WallOffset(rec.Start)
+		rec.ClockOffset = own - rec.WallOffset
 		next(rec)
 	}
 }
@@ -60,6 +74,8 @@ func (w *Worker) put(next func(*record.Record)) func(*record.Record) {
 type WorkerReport struct {
 	Phases      []*load.PhaseStats // instants on the clock of the worker
 	Stats       watch.MachineStats
+	Quiet       watch.QuietTimes // by the controller's wall clock
+	Prompts     *metric.Prefixes // nil = the run sends no prompts
 	Interrupted bool
 	Fenced      bool                   // it lost sight of the controller and ended its part
 	Unreachable *load.UnreachableError // no connection could be made; nil = there were connections
@@ -74,6 +90,8 @@ func (r *WorkerReport) visit(c *binenc.Coder) {
 		(*f).Visit(c)
 	})
 	r.Stats.Visit(c)
+	r.Quiet.Visit(c)
+	binenc.Pointer(c, &r.Prompts, func(c *binenc.Coder, p *metric.Prefixes) { p.Visit(c) })
 	c.Bool(&r.Interrupted)
 	c.Bool(&r.Fenced)
 	binenc.Pointer(c, &r.Unreachable, func(c *binenc.Coder, u *load.UnreachableError) { binenc.Value(c, u) })
@@ -95,7 +113,9 @@ func ReadWorkerReport(about []byte) (*WorkerReport, error) {
 
 // reportToController sends the last piece, with the report of this worker.
 func (o *runResources) reportToController(s sentLoad) error {
-	r := &WorkerReport{Stats: watch.StatsOf(s.used, o.client, o.results, o.exporters.MachineUse(s.window))}
+	r := &WorkerReport{
+		Stats: watch.StatsOf(s.used, o.client, o.results, o.exporters.MachineUse(s.window)), Quiet: o.say.view.Stalls.QuietTimes(o.opts.Worker.wall), Prompts: o.prefixes,
+	}
 	if s.result != nil {
 		r.Phases, r.Interrupted, r.Fenced, r.Unreachable = s.result.Phases, s.result.Interrupted, s.result.Fenced, s.result.Unreachable
 	}

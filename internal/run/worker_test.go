@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -174,6 +175,9 @@ func TestWorkersSendTheRunOfOneProcess(t *testing.T) {
 								return err
 							}
 							for _, r := range p.Results {
+								if !bytes.Contains(r.Lines, []byte(`"clock_offset_ns":`)) {
+									t.Errorf("a record without the machine's clock offset: %s", r.Lines)
+								}
 								if merged.Add(r.Row); r.Row.Meta.WorkerID == fmt.Sprint("w", k) && len(r.Lines) > 100 && r.Lines[len(r.Lines)-1] == '\n' {
 									lines++
 								}

@@ -1,9 +1,10 @@
 package metric
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"sync"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // Prompt is the input of Prefixes for a request.
@@ -31,9 +32,9 @@ const (
 
 // Prefixes estimates how many prompt tokens of a run may come from a prefix cache that was empty before: those of texts whose beginning another
 // request shares. The order of requests does not matter, so the result is an upper bound even with requests in flight. Texts are split into blocks,
-// and the hash of a block covers the text up to its end. Prefixes is safe for concurrent use; a nil one collects nothing.
+// and the hash of a block covers the text up to its end. It is the same on all machines, so those of several machines can be merged. Prefixes is safe
+// for concurrent use; a nil one collects nothing.
 type Prefixes struct {
-	seed maphash.Seed
 	// counters reports whether the server has counters of its cache.
 	counters func() bool
 
@@ -51,7 +52,7 @@ const repeated = -1
 
 // NewPrefixes returns an empty Prefixes. counters reports whether the server has counters of its cache; nil = it has none.
 func NewPrefixes(counters func() bool) *Prefixes {
-	return &Prefixes{seed: maphash.MakeSeed(), counters: counters, blocks: map[uint64]float32{}}
+	return &Prefixes{counters: counters, blocks: map[uint64]float32{}}
 }
 
 // Wanted reports whether Add still collects.
@@ -72,9 +73,9 @@ type block struct {
 
 // Add adds a request.
 func (p *Prefixes) Add(q *Prompt) {
-	list := p.appendBlocks(nil, q.Texts)
+	list := appendBlocks(nil, q.Texts)
 	own := len(list)
-	list = p.appendBlocks(list, q.Answers)
+	list = appendBlocks(list, q.Answers)
 	units, bytes := 0, 0
 	for _, b := range list[:own] {
 		units += int(b.units)
@@ -153,12 +154,12 @@ func blockLength(at int) int {
 }
 
 // appendBlocks appends the blocks of texts. The rest at the end of a text is a block, too.
-func (p *Prefixes) appendBlocks(list []block, texts []string) []block {
+func appendBlocks(list []block, texts []string) []block {
 	for _, t := range texts {
 		hash := uint64(0)
 		for at := 0; at < len(t); {
 			end := min(len(t), at+blockLength(at))
-			hash = bits.RotateLeft64(hash, 21)*0x9E3779B97F4A7C15 ^ maphash.String(p.seed, t[at:end])
+			hash = bits.RotateLeft64(hash, 21)*0x9E3779B97F4A7C15 ^ xxhash.Sum64String(t[at:end])
 			list = append(list, block{hash, unitsOf(t[at:end])})
 			at = end
 		}

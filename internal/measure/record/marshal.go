@@ -30,7 +30,7 @@ func (r *Record) visit(c *binenc.Coder) {
 		return
 	}
 	r.Meta.Visit(c)
-	for _, at := range []*int64{&r.WallOffset, &r.Intended, &r.Issued, &r.Start, &r.Ack, &r.End, &r.CancelledAt} {
+	for _, at := range []*int64{&r.WallOffset, &r.ClockOffset, &r.Intended, &r.Issued, &r.Start, &r.Ack, &r.End, &r.CancelledAt} {
 		c.Int64(at)
 	}
 	c.String(&r.Cut)

@@ -63,6 +63,7 @@ func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
 // TestRawRoundTrip: a raw line read back is the request.
 func TestRawRoundTrip(t *testing.T) {
 	rec, row, _ := sample(t)
+	rec.ClockOffset = -12_345
 	path := filepath.Join(t.TempDir(), "raw.jsonl")
 	w, err := CreateRaw(path, RawOptions{BenchmarkID: "b"})
 	if err != nil {
@@ -85,7 +86,7 @@ func TestRawRoundTrip(t *testing.T) {
 	if err := ReadRaw(path, func(r *record.Record) error { got = r; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if got.Start != rec.Start || got.End != rec.End || got.Issued != rec.Issued || got.Intended != rec.Intended || got.Ack != rec.Ack || got.WallOffset != rec.WallOffset ||
+	if got.Start != rec.Start || got.End != rec.End || got.Issued != rec.Issued || got.Intended != rec.Intended || got.Ack != rec.Ack || got.WallOffset != rec.WallOffset || got.ClockOffset != rec.ClockOffset ||
 		got.RequestID != "id" || got.TurnIndex != 1 || got.MaxTokens != 4 || got.Model != "m" || got.Status != 200 || *got.Trace != *rec.Trace {
 		t.Errorf("%+v\nnot %+v", got, rec)
 	}

@@ -39,6 +39,9 @@ func (w *Raw) Encode(dst []byte, rec *record.Record, _ *record.Reply, row *metri
 	o.Key("metadata")
 	o.B = appendMetadata(o.B, rec)
 	o.Int("start_perf_ns", rec.Start)
+	if rec.ClockOffset != 0 {
+		o.Int("clock_offset_ns", rec.ClockOffset)
+	}
 	appendHeaders(&o, "request_headers", rec.RequestHeaders)
 	if rec.Status != 0 {
 		o.Int("status", int64(rec.Status))

@@ -53,7 +53,7 @@ func rawRecord(v *fastjson.Value, messages []record.Message) (*record.Record, er
 	if start <= 0 || wall <= 0 {
 		return nil, fmt.Errorf("start_perf_ns is %d and request_start_ns is %d, but both must be above 0", start, wall)
 	}
-	r := &record.Record{Meta: readMeta(md), Start: start, WallOffset: wall - start, Status: v.GetInt("status")}
+	r := &record.Record{Meta: readMeta(md), Start: start, WallOffset: wall - start, ClockOffset: v.GetInt64("clock_offset_ns"), Status: v.GetInt("status")}
 	at := func(key string) int64 { return place(md, key, r.WallOffset) }
 	r.Intended, r.Issued, r.Ack, r.End = at("scheduled_ns"), at("credit_issued_ns"), at("request_ack_ns"), at("request_end_ns")
 	r.CancelledAt = at("cancellation_time_ns")

@@ -35,6 +35,9 @@ func (w *Records) Encode(dst []byte, rec *record.Record, reply *record.Reply, ro
 	o.Key("metrics")
 	var some bool
 	o.B, some = appendMetrics(o.B, row)
+	if rec.ClockOffset != 0 {
+		o.Int("clock_offset_ns", rec.ClockOffset)
+	}
 	if w.Models {
 		o.TextIfAny("model", rec.Model)
 	}

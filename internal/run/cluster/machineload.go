@@ -113,6 +113,7 @@ func (l *machineLoad) begin(ctx context.Context) error {
 	for k, name := range names {
 		err := l.c.tell(name, orderRun, &plan{
 			Epoch: l.epoch, Index: k, Of: len(names), Config: *l.r.Config, Seed: *l.r.Seed, BenchmarkID: l.r.BenchmarkID, WallBase: clock.Wall(0), Timeout: int64(l.c.timeout), Files: l.files, Together: together,
+			CacheCounters: l.r.CacheCounters(),
 		})
 		if err != nil {
 			l.c.end()

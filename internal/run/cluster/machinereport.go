@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"aiperf/internal/measure/metric"
@@ -34,6 +35,21 @@ func (l *machineLoad) Stats() watch.MachineStats {
 		}
 	}
 	return watch.Combine(list)
+}
+
+// Complete implements run.MachineLoad.
+func (l *machineLoad) Complete() bool {
+	return !slices.ContainsFunc(l.parts, func(p *part) bool { return p.report == nil || !p.account.Complete() })
+}
+
+// Quiet implements run.MachineLoad.
+func (l *machineLoad) Quiet() (list []watch.QuietTimes) {
+	for _, p := range l.parts {
+		if p.report != nil {
+			list = append(list, p.report.Quiet)
+		}
+	}
+	return list
 }
 
 // Machines implements run.MachineLoad.

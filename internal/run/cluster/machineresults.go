@@ -48,6 +48,7 @@ func (l *machineLoad) accept(p *part, sealed []byte) error {
 	l.mu.Lock()
 	if err = p.account.Add(opened); err == nil && report != nil {
 		p.report = report
+		l.r.Prompts.Merge(report.Prompts)
 	}
 	l.mu.Unlock()
 	if err != nil {

@@ -53,15 +53,16 @@ type welcome struct {
 
 // plan is the share of a run that a machine sends.
 type plan struct {
-	Epoch       int64
-	Index, Of   int
-	Config      config.Benchmark
-	Seed        config.Seed
-	BenchmarkID string
-	WallBase    int64 // the controller's wall time minus its clock, ns
-	Timeout     int64 // ns without a sign of the controller after which the machine stops
-	Files       []inputFile
-	Together    int // machines that are processes of one computer; 0 = they are not
+	Epoch         int64
+	Index, Of     int
+	Config        config.Benchmark
+	Seed          config.Seed
+	BenchmarkID   string
+	WallBase      int64 // the controller's wall time minus its clock, ns
+	Timeout       int64 // ns without a sign of the controller after which the machine stops
+	Files         []inputFile
+	Together      int  // machines that are processes of one computer; 0 = they are not
+	CacheCounters bool // the controller reads counters of the servers' prompt caches
 }
 
 // progress is the state of a machine's load.

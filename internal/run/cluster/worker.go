@@ -268,7 +268,7 @@ func (s *share) send(ctx context.Context) (err error) {
 	_, err = run.Run(ctx, &cfg, &s.plan.Seed, run.Options{
 		Version: s.o.Version, BenchmarkID: s.plan.BenchmarkID, Err: io.Discard, Secrets: s.o.Secrets,
 		Worker: &run.Worker{
-			Name: s.o.Name, Share: load.Share{Index: s.plan.Index, Of: s.plan.Of}, Together: s.plan.Together, Coordinator: s.coordinator, WallOffset: s.wallOffset, Sink: s.sink, Phase: s.phase,
+			Name: s.o.Name, Share: load.Share{Index: s.plan.Index, Of: s.plan.Of}, Together: s.plan.Together, CacheCounters: s.plan.CacheCounters, Coordinator: s.coordinator, WallOffset: s.wallOffset, Sink: s.sink, Phase: s.phase,
 			Opened: func(x pieces.Expected, files []string) { s.results, s.files = x, files },
 			Control: func(g *load.Generator) {
 				s.mu.Lock()

@@ -27,9 +27,16 @@ type StallDetector struct {
 	firsts     [64 << gapBits]atomic.Uint32
 	NotReading func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
 
-	mu   sync.Mutex
-	long []metric.ServerSilence // gaps of a second or more, monotonic ns
+	// The last event before requests waited again: Enter moves last from quietFrom to entered, and a time without data goes on.
+	quietFrom, entered atomic.Int64
+
+	mu    sync.Mutex
+	long  []metric.ServerSilence // gaps of a second or more, monotonic ns
+	quiet []metric.Window        // times of a second or more without data, also while nobody waited, monotonic ns
 }
+
+// mostSilences is the number of silences that are stored. More do not change the picture.
+const mostSilences = 1000
 
 // gapBits is the number of bits below the leading one that choose a bucket: buckets have a relative width of 1/8.
 const gapBits = 3
@@ -58,15 +65,28 @@ func (p *StallDetector) Reset() {
 		p.firsts[i].Store(0)
 	}
 	p.mu.Lock()
-	p.long = nil
+	p.long, p.quiet = nil, nil
 	p.mu.Unlock()
 }
 
 // Enter is called when a request is sent.
 func (p *StallDetector) Enter() {
-	if p.waiting.Add(1) == 1 {
-		p.raise(clock.Now())
+	if p.waiting.Add(1) > 1 {
+		return
 	}
+	now := clock.Now()
+	if old, moved := p.raise(now); moved {
+		p.quietFrom.Store(p.quietSince(old))
+		p.entered.Store(now)
+	}
+}
+
+// quietSince returns the instant of the last event, if last has a value.
+func (p *StallDetector) quietSince(last int64) int64 {
+	if last == p.entered.Load() {
+		return p.quietFrom.Load()
+	}
+	return last
 }
 
 // Leave is called when a request is over, successful or not.
@@ -79,22 +99,28 @@ func (p *StallDetector) Leave() {
 	}
 }
 
-// raise moves the last event forward, never back. It returns the previous event, or 0 if nothing changed.
-func (p *StallDetector) raise(at int64) int64 {
+// raise moves the last event forward, never back. It returns the previous event.
+func (p *StallDetector) raise(at int64) (old int64, moved bool) {
 	for {
 		old := p.last.Load()
 		if at <= old {
-			return 0
+			return 0, false
 		}
 		if p.last.CompareAndSwap(old, at) {
-			return old
+			return old, true
 		}
 	}
 }
 
 // Received is called when data arrive.
 func (p *StallDetector) Received(at int64) {
-	old := p.raise(at)
+	old, moved := p.raise(at)
+	if !moved {
+		return
+	}
+	if from := p.quietSince(old); at-from >= int64(leastSilence) {
+		p.addQuiet(metric.Window{From: from, To: at})
+	}
 	if old == 0 {
 		return
 	}
@@ -111,8 +137,7 @@ func (p *StallDetector) FirstWait(ns int64) { p.firsts[gapBucket(ns)].Add(1) }
 func (p *StallDetector) addLong(from, to, waiting int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	const most = 1000 // more do not change the picture
-	if len(p.long) < most {
+	if len(p.long) < mostSilences {
 		p.long = append(p.long, metric.ServerSilence{From: from, To: to, Waiting: waiting})
 	}
 }
@@ -167,12 +192,14 @@ func (p *StallDetector) Current(at int64) metric.ServerSilence {
 }
 
 // Silences returns the finished stalls so far, as instants of the wall clock.
-func (p *StallDetector) Silences() (list []metric.ServerSilence) {
+func (p *StallDetector) Silences() []metric.ServerSilence { return p.silences(clock.Wall) }
+
+func (p *StallDetector) silences(wall func(at int64) int64) (list []metric.ServerSilence) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.long {
 		if p.isStall(s, gapBucket(s.To-s.From)) {
-			list = append(list, metric.ServerSilence{From: clock.Wall(s.From), To: clock.Wall(s.To), Waiting: s.Waiting})
+			list = append(list, metric.ServerSilence{From: wall(s.From), To: wall(s.To), Waiting: s.Waiting})
 		}
 	}
 	return list
