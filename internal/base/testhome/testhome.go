@@ -64,7 +64,21 @@ func Enter() (remove func() error, err error) {
 			return nil, err
 		}
 	}
-	return func() error { return os.RemoveAll(home) }, nil
+	return func() error { return os.RemoveAll(home) }, noGoTelemetry()
+}
+
+// noGoTelemetry keeps go commands that tests start from counting in the new home directory. Their background process may still write there while it is
+// removed.
+func noGoTelemetry() error {
+	settings, err := os.UserConfigDir()
+	if err != nil {
+		return err
+	}
+	dir := filepath.Join(settings, "go", "telemetry")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "mode"), []byte("off"), 0o600)
 }
 
 // keepGoCaches sets the variables of the go command whose defaults depend on HOME, if the command is there.
