@@ -19,7 +19,7 @@ func openMachines(ctx context.Context, o plan.MachineOptions) (plan.Machines, er
 
 // work makes this process one of the machines of a run.
 func work(ctx context.Context, o cli.WorkOptions) int {
-	err := cluster.Work(ctx, cluster.WorkerOptions{Join: o.Join, Token: o.Token, Name: o.Name, Version: cli.Version(), Err: os.Stderr, Secrets: o.Secrets, Joined: o.Joined})
+	err := cluster.Work(ctx, cluster.WorkerOptions{Join: o.Join, Token: o.Token, Name: o.Name, Version: cli.Version(), Err: os.Stderr, Secrets: o.Secrets, Spare: o.Spare, Joined: o.Joined})
 	if err == nil {
 		return 0
 	}

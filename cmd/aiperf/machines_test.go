@@ -394,6 +394,13 @@ func TestControllerKilled(t *testing.T) {
 	}
 }
 
+// joinLine returns the address and the file of the token that a controller has printed.
+func (p *process) joinLine() (join, tokenFile string) {
+	words := strings.Fields(p.stderr.String())
+	after := func(flag string) string { return words[slices.Index(words, flag)+1] }
+	return after("--join"), after("--token-file")
+}
+
 // TestJoinedMachines: machines join by the line that the controller prints, encrypted; one too many and one with another token are refused.
 func TestJoinedMachines(t *testing.T) {
 	testhome.Slow(t)
@@ -401,9 +408,7 @@ func TestJoinedMachines(t *testing.T) {
 	server := newArrivals(t, time.Millisecond)
 	p := program(t, server.load("--concurrency", "4", "--request-count", "80", "--machines", "2", "--machines-listen", "127.0.0.1:0")...).start()
 	p.says("--token-file")
-	words := strings.Fields(p.stderr.String())
-	after := func(flag string) string { return words[slices.Index(words, flag)+1] }
-	join, file := after("--join"), after("--token-file")
+	join, file := p.joinLine()
 	token, err := os.ReadFile(file)
 	if info, e := os.Stat(file); err != nil || e != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("%v, %v", err, e)

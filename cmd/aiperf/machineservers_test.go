@@ -48,7 +48,7 @@ type serverFigures struct {
 	Most     float64 `json:"prompt_cache_expected_max_percent"`
 }
 
-// TestMachinesKnowTheServers: what no machine can know alone is in the report as with one process: the time in which no server answered anybody, and
+// TestMachinesKnowTheServers: the report has two facts that no machine knows alone, as with one process: the time in which no server answered anybody, and
 // how many prompt tokens begin like those of another machine's requests.
 func TestMachinesKnowTheServers(t *testing.T) {
 	testhome.Slow(t)

@@ -40,6 +40,7 @@ type WorkOptions struct {
 	Join, Token, Name string
 	Secrets           *redact.Secrets
 	Errorf            func(format string, a ...any)
+	Spare             bool   // wait for the place of a lost machine
 	Joined            func() // called when the controller has accepted this machine
 }
 
@@ -48,6 +49,7 @@ func workerTable() *setting.Table {
 		{Flags: []string{"--join"}, Kind: setting.Text, Default: "AIPERF_JOIN", Help: "address of the controller, as it prints it: tls://HOST:PORT/CERTIFICATE"},
 		{Flags: []string{"--token-file"}, Kind: setting.Path, Default: "the token in AIPERF_TOKEN", Help: "file with the token of the run; - reads it from standard input"},
 		{Flags: []string{"--name"}, Kind: setting.Text, Default: "AIPERF_NAME, else host name and process id", Help: "name of this machine in the report"},
+		{Flags: []string{"--spare"}, Kind: setting.Bool, Help: "wait if the run has all of its machines, and take the place of one that is lost from the next run of a series on"},
 		{Flags: []string{"--health-host"}, Kind: setting.Text, Default: "127.0.0.1, in pods their address", Help: "address of /healthz and /readyz; ready = the controller has accepted this machine"},
 		{Flags: []string{"--health-port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "port of /healthz and /readyz; off unless given"},
 	})
@@ -89,7 +91,7 @@ func (p *Program) work(ctx context.Context, set *setting.CommandLine) (int, erro
 		return 0, errors.New("worker: this program was built without several machines (build tag nocluster)")
 	}
 	o := WorkOptions{
-		Join: set.Text("--join", lookup(p.Environ, joinVariable)), Token: lookup(p.Environ, tokenVariable), Name: set.Text("--name", lookup(p.Environ, nameVariable)), Secrets: p.Secrets, Errorf: p.errorf,
+		Join: set.Text("--join", lookup(p.Environ, joinVariable)), Token: lookup(p.Environ, tokenVariable), Name: set.Text("--name", lookup(p.Environ, nameVariable)), Spare: set.True("--spare", false), Secrets: p.Secrets, Errorf: p.errorf,
 	}
 	if path := set.Text("--token-file", ""); path != "" {
 		token, err := p.readToken(path)

@@ -10,8 +10,8 @@ type Record struct {
 
 	// WallOffset is wall time (Unix ns) minus monotonic ns, one pair for the whole record.
 	WallOffset int64
-	// ClockOffset is what the wall clock of the sending machine is ahead of its controller's, in ns. All instants here are on the controller's clock, so
-	// it is only told. 0 = the record is not from one of several machines.
+	// ClockOffset is what the wall clock of the sending machine is ahead of its controller's, in ns. All instants here are on the controller's clock
+	// already. 0 = the record is not from one of several machines.
 	ClockOffset int64
 
 	// Schedule. Intended is 0 in closed-loop modes, which have no intended send times.

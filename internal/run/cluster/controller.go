@@ -45,6 +45,8 @@ type Controller struct {
 	mu      sync.Mutex
 	members map[string]*member
 	order   []string // names in the order of their shares; complete once all have joined
+	spares  []string // names of machines that wait for a place
+	started int      // number of processes that this controller has started
 	epoch   int64
 	current *machineLoad  // nil = no run
 	changed chan struct{} // closed at each change of the members
@@ -56,6 +58,7 @@ type member struct {
 	hello   *hello   // nil = it has not joined
 	process *process // nil = it was not started by this controller
 	lost    string   // why it was given up; "" = it was not
+	silent  bool     // it was given up because it was out of sight
 }
 
 // Open starts a controller and its machines. It does not wait for them.
@@ -140,18 +143,14 @@ func (c *Controller) launch(ctx context.Context) error {
 	join := c.server.Join().String()
 	switch {
 	case c.list.Local:
-		for k := range c.list.Count {
-			if err := c.start(ctx, k, localProcess(c.opts.Words(join, workerName(k), "-"), c.token)); err != nil {
+		for range c.list.Count {
+			if err := c.start(ctx, ""); err != nil {
 				return err
 			}
 		}
 	case c.list.Hosts != nil:
-		for k, host := range c.list.Hosts {
-			p, err := shellProcess(c.opts.Machines.Shell, host, c.opts.Words(join, workerName(k), "-"), c.token)
-			if err == nil {
-				err = c.start(ctx, k, p)
-			}
-			if err != nil {
+		for _, host := range c.list.Hosts {
+			if err := c.start(ctx, host); err != nil {
 				return err
 			}
 		}
@@ -167,11 +166,18 @@ func (c *Controller) launch(ctx context.Context) error {
 	return nil
 }
 
-// workerName returns the name of the machine with a share that this controller started.
-func workerName(k int) string { return "w" + strconv.Itoa(k+1) }
-
-func (c *Controller) start(ctx context.Context, k int, p *process) error {
-	name := workerName(k)
+// start starts a machine on a host and gives it the next place; "" = on this computer.
+func (c *Controller) start(ctx context.Context, host string) error {
+	c.started++
+	name := "w" + strconv.Itoa(c.started)
+	words := c.opts.Words(c.server.Join().String(), name, "-")
+	p := localProcess(words, c.token)
+	if host != "" {
+		var err error
+		if p, err = shellProcess(c.opts.Machines.Shell, host, words, c.token); err != nil {
+			return err
+		}
+	}
 	if err := p.start(context.WithoutCancel(ctx), func(ended string) { c.lose(name, ended) }); err != nil {
 		return err
 	}
@@ -240,7 +246,7 @@ func (c *Controller) join(name string, data []byte) (*welcome, error) {
 	if h.Build != build() {
 		return &welcome{StatusOther, fmt.Sprintf("this is aiperf %s, the controller is aiperf %s, built from other sources: install the same program on every machine", h.Version, c.opts.Version)}, nil
 	}
-	if !c.admit(name, &h) {
+	if !c.admit(name, &h) && !(h.Spare && c.keepSpare(name, &h)) {
 		return &welcome{StatusLate, fmt.Sprintf("the run has its %s already", terminal.Plural(int64(c.list.Count), "machine"))}, nil
 	}
 	return &welcome{}, nil
@@ -265,8 +271,24 @@ func (c *Controller) admit(name string, h *hello) bool {
 	return true
 }
 
+// keepSpare lets a machine wait for a place, if machines may join.
+func (c *Controller) keepSpare(name string, h *hello) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.list.Local || c.list.Hosts != nil || c.members[name] != nil {
+		return false
+	}
+	c.members[name] = &member{name: name, hello: h}
+	c.spares = append(c.spares, name)
+	c.opts.Note(fmt.Sprintf("machine %s waits as a spare: %s, %s", terminal.Text(name), terminal.Text(h.Host), terminal.Plural(int64(h.Cores), "core")))
+	return true
+}
+
 // Ready implements run.Machines.
 func (c *Controller) Ready(ctx context.Context) error {
+	if err := c.replaceLost(ctx); err != nil {
+		return err
+	}
 	late := time.NewTimer(c.wait)
 	defer late.Stop()
 	for {
@@ -314,12 +336,15 @@ func (c *Controller) title(m *member) string {
 }
 
 // lose gives a machine up.
-func (c *Controller) lose(name, why string) {
+func (c *Controller) lose(name, why string) { c.giveUp(name, why, false) }
+
+// giveUp gives a machine up; silent says that it is only out of sight.
+func (c *Controller) giveUp(name, why string, silent bool) {
 	c.mu.Lock()
 	m, r := c.members[name], c.current
 	first := m != nil && m.lost == ""
 	if first {
-		m.lost = why
+		m.lost, m.silent = why, silent
 		c.change()
 	}
 	c.mu.Unlock()
@@ -411,7 +436,7 @@ func (c *Controller) tell(name, kind string, m any) error {
 
 // Close lets the machines go and ends the controller.
 func (c *Controller) Close() error {
-	for _, name := range c.alive() {
+	for _, name := range append(c.alive(), c.spares...) {
 		_ = c.server.Order(name, orderLeave, nil) // a machine that has not joined is ended below
 	}
 	deadline := clock.Now() + int64(leaveTime)

@@ -192,7 +192,7 @@ func (l *machineLoad) look() {
 	now := clock.Now()
 	for _, m := range l.c.server.Members() {
 		if away := time.Duration(now - m.LastSeen); m.LastSeen != 0 && away > l.c.timeout && l.isActive(m.Name) {
-			l.c.lose(m.Name, fmt.Sprintf("no sign of life for %.1f s", away.Seconds()))
+			l.c.giveUp(m.Name, fmt.Sprintf("no sign of life for %.1f s", away.Seconds()), true)
 		}
 	}
 	s := l.Snapshot()

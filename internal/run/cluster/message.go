@@ -36,6 +36,7 @@ type hello struct {
 	Build   string // source of the program (build)
 	Host    string // name of the computer
 	Cores   int
+	Spare   bool // it waits for a place if the run has all of its machines
 }
 
 // Exit statuses of a worker.

@@ -29,6 +29,7 @@ type WorkerOptions struct {
 	Name    string // "" = host name and process id
 	Version string // of this program
 	Err     io.Writer
+	Spare   bool // wait for the place of a lost machine if the run has all of its machines
 	Secrets *redact.Secrets
 	Joined  func() // called when the controller has accepted this machine; nil = nobody wants to know
 }
@@ -122,7 +123,7 @@ func nameOf(host string) string {
 func (w *worker) hello(ctx context.Context) error {
 	host, _ := os.Hostname() // "" = unknown
 	var reply welcome
-	err := w.ask(ctx, askHello, &hello{Version: w.o.Version, Build: build(), Host: host, Cores: processors.Cores()}, &reply)
+	err := w.ask(ctx, askHello, &hello{Version: w.o.Version, Build: build(), Host: host, Cores: processors.Cores(), Spare: w.o.Spare}, &reply)
 	if err == nil && reply.Status != 0 {
 		return &EndError{reply.Status, reply.Reason}
 	}

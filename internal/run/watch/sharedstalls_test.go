@@ -39,7 +39,7 @@ func TestSharedStalls(t *testing.T) {
 	}
 }
 
-// TestQuietTimes: a time without data goes on while requests come and go.
+// TestQuietTimes: a time without data continues while requests come and go.
 func TestQuietTimes(t *testing.T) {
 	var p StallDetector
 	same := func(at int64) int64 { return at }

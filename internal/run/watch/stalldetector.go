@@ -27,7 +27,7 @@ type StallDetector struct {
 	firsts     [64 << gapBits]atomic.Uint32
 	NotReading func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
 
-	// The last event before requests waited again: Enter moves last from quietFrom to entered, and a time without data goes on.
+	// The last event before requests waited again: Enter moves last from quietFrom to entered, and a time without data continues.
 	quietFrom, entered atomic.Int64
 
 	mu    sync.Mutex
