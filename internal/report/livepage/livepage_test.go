@@ -248,8 +248,10 @@ func TestSleepers(t *testing.T) {
 			break
 		}
 	}
-	if got := s.number; got < 200 {
-		t.Errorf("%d states", got)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.number < 200 {
+		t.Errorf("%d states", s.number)
 	}
 }
 
