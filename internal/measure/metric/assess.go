@@ -189,23 +189,33 @@ func (e *ClientStats) lateReason() string {
 
 // allWell returns the reason of a valid verdict. precision is the accuracy of the latencies, as a share.
 func (e *ClientStats) allWell(precision float64) string {
-	text := "The client had spare capacity."
+	gaps := e.gapsDoubtful() && !e.lumpy()
+	text := "the client had spare capacity"
+	if gaps || e.crowded() {
+		text = "latencies are exact"
+		if precision > 0 {
+			text = fmt.Sprintf("latencies are accurate to %.2g %%", 100*precision)
+		}
+	}
+	if e.crowded() {
+		text += ", although this machine was busy"
+	}
 	if e.OpenLoop {
-		text = fmt.Sprintf("The schedule was kept (p99 %s late) and the client had spare capacity.", formatDuration(e.OwnLagP99))
+		text = fmt.Sprintf("the schedule was kept (p99 %s late) and %s", formatDuration(e.OwnLagP99), text)
 	}
-	if e.lumpy() {
-		return text + " " + e.lumpReason()
+	text = strings.ToUpper(text[:1]) + text[1:] + "."
+	switch {
+	case e.lumpy():
+		text += " " + e.lumpReason()
+	case gaps:
+		text += fmt.Sprintf(" In %.1f %% of the requests some tokens arrived together, so single gaps between tokens are approximate.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
 	}
-	if !e.gapsDoubtful() {
-		return text
-	}
-	exact := "are exact"
-	if precision > 0 {
-		exact = fmt.Sprintf("are accurate to %.2g %%", 100*precision)
-	}
-	text = strings.Replace(text, "the client had spare capacity", "latencies "+exact, 1)
-	text = strings.Replace(text, "The client had spare capacity", "Latencies "+exact, 1)
-	return text + fmt.Sprintf(" In %.1f %% of the requests some tokens arrived together, so single gaps between tokens are approximate.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
+	return text
+}
+
+// crowded reports whether programs on this machine waited for its cores so much that nobody can call the client's capacity spare.
+func (e *ClientStats) crowded() bool {
+	return e.MachineCPU > BusyMachine || e.waitShare() > longWait && e.ReadDelayP99 > longDelay
 }
 
 // join joins parts with commas and a final "and".

@@ -123,7 +123,7 @@ func (e *ClientStats) machineNotes(note addNote) {
 	note(e.Steal > StolenShare, "A hypervisor took %.1f %% of this machine's CPU time (at most %.1f %%).", e.Steal, e.StealMax)
 	note(e.Pressure > WaitedShare, "For %.0f %% of the time some program on this machine waited for a CPU; a server on it was slowed down as well.", e.Pressure)
 	note(e.MemoryMax > FullMemory, "The memory of this machine was %.0f %% full.", e.MemoryMax)
-	note(e.PortsMax > UsedPorts, "%.0f %% of the ports that connections may leave from were in use.", e.PortsMax)
+	note(e.PortsMax > UsedPorts, "TCP connections on this machine, also closed ones that wait, were %.0f %% of the ports for connections to one server address.", e.PortsMax)
 }
 
 // timeNotes adds notes about changes during the run.
