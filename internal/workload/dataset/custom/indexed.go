@@ -265,15 +265,24 @@ func (x *indexed) complete(t *conversation.Turn, slot int) {
 	}
 }
 
+// sequence returns the sequence of prompts. The reading goroutine may be the first one to need it.
+func (x *indexed) sequence(l *loader) (texts *synth.Sequence, err error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if texts, err = l.sequence(); err == nil {
+		x.replayed.texts = texts
+	}
+	return texts, err
+}
+
 // addContexts generates the shared system message and requests the user contexts.
 func (x *indexed) addContexts(l *loader) error {
 	x.system = l.Context.System
 	if l.Context.SharedSystem > 0 || l.Context.User > 0 {
-		texts, err := l.sequence()
+		texts, err := x.sequence(l)
 		if err != nil {
 			return err
 		}
-		x.replayed.texts = texts
 		if l.Context.SharedSystem > 0 {
 			x.system = texts.Text(0)
 		}
