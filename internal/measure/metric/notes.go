@@ -95,8 +95,8 @@ func (e *ClientStats) answerNotes(note addNote) {
 // instantNotes adds notes about the timestamps of messages, and about requests without figures.
 func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.ReadDelays == 0 && e.Valid+e.Failed > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
-	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %%. The first token may be up to %s late (in %s), gaps between tokens up to %s (in %s). The JSON summary has the limits of every statistic.",
-		terminal.Count(e.Uncertain), terminal.Count(e.Valid), formatDuration(e.FirstErrorMax), terminal.Plural(e.UncertainFirst, "request"), formatDuration(e.GapErrorMax), terminal.Plural(e.UncertainGaps, "request"))
+	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %%. The first token may be up to %s late%s, gaps between tokens up to %s%s. The JSON summary has the limits of every statistic.",
+		terminal.Count(e.Uncertain), terminal.Count(e.Valid), formatDuration(e.FirstErrorMax), among(e.UncertainFirst), formatDuration(e.GapErrorMax), among(e.UncertainGaps))
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", formatDuration(e.StallLongest), times(e.Stalls), formatDuration(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
@@ -107,6 +107,14 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))
 	note(e.OneMessage > 0, "%s arrived in one message: no inter token latency.", terminal.Plural(e.OneMessage, "answer"))
 	note(e.OneLump > 0, "All events of %s arrived together: no inter token latency.", terminal.Plural(e.OneLump, "answer"))
+}
+
+// among says in how many requests a time is uncertain.
+func among(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return " (in " + terminal.Plural(n, "request") + ")"
 }
 
 // loadNotes adds notes about deviations of the load from its schedule.

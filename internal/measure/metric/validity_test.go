@@ -151,6 +151,11 @@ func TestNotes(t *testing.T) {
 	if notes := Assess(e, nil, nil).Notes; len(notes) != 1 || notes[0] != "The client fell behind its schedule once and skipped 12.7 ms of it: 0.13 %." {
 		t.Errorf("one re-anchor: %q", notes)
 	}
+	e = calm()
+	e.Uncertain, e.FirstErrorMax, e.UncertainGaps, e.GapErrorMax = 9, 717*time.Microsecond, 9, 2*msec
+	if notes := strings.Join(Assess(e, nil, nil).Notes, "\n"); !strings.Contains(notes, "may be up to 717 µs late, gaps between tokens up to 2 ms (in 9 requests).") {
+		t.Errorf("late reads: %s", notes)
+	}
 	for _, e := range []ClientStats{{Valid: 100, ReadDelays: 5}, calm(), open(), {Valid: 100, ReadDelays: 5, ReadDelayP99: msec / 2, CPUTime: time.Second, ThreadWait: 5 * time.Second}} {
 		if v := Assess(e, nil, nil); len(v.Notes) != 0 {
 			t.Errorf("notes without a reason: %v", v.Notes)
