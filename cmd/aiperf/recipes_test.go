@@ -3,13 +3,18 @@
 package main
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -86,7 +91,7 @@ func TestTutorials(t *testing.T) {
 func TestExamplesFolder(t *testing.T) {
 	testhome.Slow(t)
 	scripts, err := filepath.Glob("../../examples/*/run")
-	if err != nil || len(scripts) < 7 {
+	if err != nil || len(scripts) < 11 {
 		t.Fatal(scripts, err)
 	}
 	bin := onPath(t)
@@ -101,7 +106,7 @@ func TestExamplesFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, status := shell(t, "sh", t.TempDir(), "sh '"+full+"' \"$PWD\"", pathWith(bin))
+			out, status := shell(t, "sh", t.TempDir(), "sh '"+full+"' \"$PWD\"", pathWith(bin), "PORT=0")
 			if status != 0 {
 				t.Fatalf("exit status %d\n%s", status, out)
 			}
@@ -115,6 +120,112 @@ func TestExamplesFolder(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCompareInCI: the example decides about a second run, and fails only if the server became worse.
+func TestCompareInCI(t *testing.T) {
+	testhome.Slow(t)
+	script, err := filepath.Abs("../../examples/compare-in-ci/run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, bin := t.TempDir(), onPath(t)
+	for i, url := range []string{quick, "mock://?ttft=60ms&itl=1ms&tokens=8"} {
+		out, status := shell(t, "sh", dir, "sh '"+script+"' \"$PWD\"", pathWith(bin), "URL="+url)
+		if i == 0 && status != 0 || status != 0 && status != 3 || status == 3 && !strings.Contains(out, "worse") {
+			t.Errorf("run %d: exit status %d\n%s", i, status, out)
+		}
+	}
+	for _, name := range []string{"compare.xml", "compare.html"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// exported finds the names of metrics in a query of Prometheus.
+var exported = regexp.MustCompile(`\baiperf_\w+`)
+
+// TestGrafanaDashboard: every query of the dashboard names metrics that a run exports, and the variable is a label of theirs.
+func TestGrafanaDashboard(t *testing.T) {
+	testhome.Slow(t)
+	text, err := os.ReadFile("../../examples/telemetry/grafana/aiperf.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+		Templating struct{ List []struct{ Query string } }
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	page := scrapedPage(t)
+	queries := []string{dashboard.Templating.List[0].Query}
+	for _, p := range dashboard.Panels {
+		for _, target := range p.Targets {
+			queries = append(queries, target.Expr)
+		}
+	}
+	if len(queries) < 10 {
+		t.Errorf("%d queries", len(queries))
+	}
+	for _, q := range queries {
+		names := exported.FindAllString(q, -1)
+		if len(names) == 0 {
+			t.Errorf("%s names no metric of aiperf", q)
+		}
+		for _, name := range names {
+			if !strings.Contains(page, "\n"+name+"{benchmark_id=") {
+				t.Errorf("%s: a run does not export %s", q, name)
+			}
+		}
+	}
+}
+
+// scrapedPage returns what Prometheus would read of a run in progress, after its first requests.
+func scrapedPage(t *testing.T) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(onPath(t), "aiperf"), "profile", "--url", quick, "--model", "m", "--tokenizer", "builtin", "--streaming", "--concurrency", "2",
+		"--benchmark-duration", "10m", "--metrics-listen", "127.0.0.1:0", "--ui", "none", "--artifact-dir", t.TempDir())
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	errors, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	url := ""
+	for lines := bufio.NewScanner(errors); url == "" && lines.Scan(); {
+		if _, address, ok := strings.Cut(lines.Text(), "metrics of this run: "); ok {
+			url = address
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, errors) }()
+	for start := time.Now(); time.Since(start) < time.Minute; time.Sleep(50 * time.Millisecond) {
+		answer, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "\naiperf_request_latency_ms{") {
+			return string(text)
+		}
+	}
+	t.Fatal("no request was exported within a minute")
+	return ""
 }
 
 // pageLink is a link of a page, and mark a part of a page.
