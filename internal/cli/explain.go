@@ -82,7 +82,7 @@ func (p *Program) explainCommand() *cobra.Command {
 	f.StringVar(&below, "below", "", "percentile below which a request is slow, for metrics of which more is better (for these the default is p1, p5 or p10)")
 	f.BoolVar(&all, "all", false, "list also the facts that are not significant")
 	f.BoolVar(&o.Model, "server-model", false, "fit a small model of the server: prefill speed, and time per step and per request in flight")
-	f.BoolVar(&asJSON, "json", false, "print JSON; docs/explain.md describes its fields")
+	f.BoolVar(&asJSON, "json", false, "print JSON; docs/explain-json.md describes its fields")
 	f.StringVar(&html, "html", "", "write the page of the run with this explanation to this file")
 	complete := func(list []string) cobra.CompletionFunc {
 		return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

@@ -18,7 +18,7 @@ import (
 )
 
 const newPluginLong = "Writes a working plug-in with its manifest, a README and a test that runs alone, into a new directory with the name of the plug-in. Change what the program " +
-	"does; the protocol is on the page docs/plugins.md.\n\n" +
+	"does; the protocol is on the page docs/plugin-protocol.md.\n\n" +
 	"KIND is endpoint, loader, grader or exporter."
 
 // newPluginCommand builds the command that writes an example plug-in.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plug-ins of aiperf in Python: this module speaks protocol 1 of docs/plugins.md, the author writes functions.
+"""Plug-ins of aiperf in Python: this module speaks protocol 1 of docs/plugin-protocol.md, the author writes functions.
 
     from aiperf_plugin import grader, run
 

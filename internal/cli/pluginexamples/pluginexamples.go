@@ -206,7 +206,7 @@ func (e Example) manifest(k kind, l language) string {
 func (e Example) readme(k kind, l language) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\nA plug-in of aiperf (%s), in %s. %s\n\n", e.name, k.category, l.word, k.description)
-	fmt.Fprintf(&b, "It needs %s and nothing else. `plugins.yaml` says what aiperf starts; the page docs/plugins.md of aiperf describes the protocol.\n\n", l.needs)
+	fmt.Fprintf(&b, "It needs %s and nothing else. `plugins.yaml` says what aiperf starts; the page docs/plugin-protocol.md of aiperf describes the protocol.\n\n", l.needs)
 	b.WriteString("```sh\n")
 	if l.build != "" {
 		fmt.Fprintf(&b, "%s\n", e.Build())

@@ -18,7 +18,7 @@ func number(v float64) any {
 	return v
 }
 
-// JSON returns the explanation as JSON; docs/explain.md describes the fields.
+// JSON returns the explanation as JSON; docs/explain-json.md describes the fields.
 func (e *Explanation) JSON() ([]byte, error) {
 	direction := "above"
 	if e.Low {

@@ -1,4 +1,4 @@
-// Package program starts external programs of plug-ins and calls their methods with JSON lines on stdin and stdout (docs/plugins.md, Protocol). It knows
+// Package program starts external programs of plug-ins and calls their methods with JSON lines on stdin and stdout (docs/plugin-protocol.md). It knows
 // no category. A program that breaks the protocol is ended, and each of its calls fails with one error that says what was found.
 package program
 
