@@ -9,7 +9,7 @@ TEXTS    ?= 1500
 PYTHON   ?= python3
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -37,6 +37,18 @@ release-parts: build ## what archives and packages have besides the program: man
 
 snapshot: ## archives, deb, rpm, checksums and lists of contents of this commit in dist/; nothing is signed or published (goreleaser: make release-tools)
 	goreleaser release --snapshot --clean --skip=sign,publish
+
+packages-test: ## files of this system's release, twice with different versions; installs, runs, upgrades and removes each (GoReleaser, root; Debian packages rpm, busybox-static)
+	$(GO) run ./test/release snapshot 0.1.0 .packages/older
+	$(GO) run ./test/release snapshot 0.2.0 .packages/newer
+	$(GO) test -count 1 ./test/packages -newer $(CURDIR)/.packages/newer -older $(CURDIR)/.packages/older
+
+snapshot-test: snapshot ## names, checksums, archives and lists of contents of all six systems
+	$(GO) test -count 1 ./test/packages -run 'Names|Archives' -newer $(CURDIR)/dist -systems linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
+
+image: ## OCI image for this processor, into dist/: static, runs as nobody with a read-only root
+	GOOS=linux $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/image/aiperf ./cmd/aiperf
+	$(GO) run ./test/release image dist/image/aiperf /etc/ssl/certs/ca-certificates.crt dist/aiperf_$(VERSION)_linux_$(shell $(GO) env GOARCH).oci.tar
 
 wheel: build ## Python wheel that carries the program, into dist/
 	$(GO) run ./test/release wheel ./aiperf dist
@@ -81,6 +93,19 @@ page-tools: ## what test-browser checks pages with, into .node/pages
 	@cmp -s test/browser/package.json .node/pages/installed.json || { mkdir -p .node/pages && cp test/browser/package.json .node/pages/ && \
 	  cd .node/pages && npm install --no-audit --no-fund --ignore-scripts --no-package-lock --loglevel=error && cp package.json installed.json; }
 
+site: site-tools ## the documentation as pages in .site/html: search, light and dark, no network needed; a link that leads nowhere is an error
+	$(GO) run ./test/site .site
+	mkdir -p .site/pages/assets && cp .real/site/iframe-worker.js .site/pages/assets/
+	NO_MKDOCS_2_WARNING=1 .real/site/bin/mkdocs build --strict --quiet -f .site/mkdocs.yml
+	$(GO) run ./test/site check .site/html
+
+site-tools: ## MkDocs with its theme from PyPI, and a script from npm with which pages on a disk can be searched
+	@test -e .real/site/installed || { python3 -m venv .real/site && .real/site/bin/pip install -q mkdocs-material==9.8.2 && cd .real/site && \
+	  tar -xzf "$$(npm pack --silent iframe-worker@1.0.4)" package/shim/index.js && mv package/shim/index.js iframe-worker.js && touch installed; }
+
+gallery-site: site ## the pictures of the documentation in docs/gallery, light and dark (wants chromium)
+	docs/gallery/site .site/html
+
 kubelab: build ## a real Kubernetes control plane in .kubelab (20 minutes of CPU the first time), and its tests; Linux, root, iproute2
 	cd test/kubelab && $(GO) vet ./... && $(GO) build -ldflags '-s -w' -o ../../.kubelab/kubelab . && AIPERF=$(CURDIR)/aiperf $(GO) test ./...
 
@@ -103,7 +128,7 @@ classes-tools: ## what test-classes reads with, from PyPI: the package without m
 	@test -e .real/classes/installed || { python3 -m venv .real/classes && .real/classes/bin/pip install -q --no-deps aiperf==0.13.0 && \
 	  .real/classes/bin/pip install -q pydantic pydantic-settings orjson msgspec ruamel.yaml pyyaml jinja2 cyclopts numpy 2>/dev/null && touch .real/classes/installed; }
 
-test-plugin-classes: ## plug-in classes of AIPerf 0.13, its own and an author's, behind the protocol of plug-ins (docs/plugins.md)
+test-plugin-classes: ## plug-in classes of AIPerf 0.13, its own and an author's, behind the protocol of plug-ins (docs/plugin-protocol.md)
 	@test -e .real/plugins/installed || { python3 -m venv .real/plugins && .real/plugins/bin/pip install -q --no-deps aiperf==0.13.0 && \
 	  .real/plugins/bin/pip install -q pydantic pydantic-settings orjson msgspec ruamel.yaml pyyaml jinja2 cyclopts numpy aiohttp aiofiles psutil pillow ffmpeg-python 2>/dev/null && \
 	  touch .real/plugins/installed; }
@@ -125,7 +150,7 @@ test-accuracy-reference: build ## prompts beside lighteval, lm-eval, DeepEval an
 	.real/accuracy/bin/python test/accuracy/latex.py ./aiperf
 	.real/accuracy/bin/python test/accuracy/bfcl.py ./aiperf .real/accuracy/bfcl/bfcl_eval
 
-data-figures: build ## figures of docs/data.md: lengths (TOKENIZERS: folders) and prefixes (TRACE, RANKS, PYTHON_AIPERF) by the reference libraries, 5 GB
+data-figures: build ## figures of docs/large-files.md: lengths (TOKENIZERS: folders) and prefixes (TRACE, RANKS, PYTHON_AIPERF) by the reference libraries, 5 GB
 	$(PYTHON) test/data/big.py ./aiperf
 	$(PYTHON) test/data/formats.py ./aiperf 1e9
 	$(PYTHON) test/data/isl.py ./aiperf $(TOKENIZERS)

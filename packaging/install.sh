@@ -2,12 +2,13 @@
 # Installs aiperf without root: downloads the archive of this system, compares its SHA-256 checksum, and puts the program into a directory.
 #
 #   sh install.sh --from URL [--version X.Y.Z] [--dir DIR]
+#   sh install.sh --remove [--dir DIR]
 #
-# URL is the page of the releases (https://HOST/OWNER/REPOSITORY/releases). The default directory is ~/.local/bin. The same command upgrades; to remove
-# aiperf, delete the two files that it names at the end.
+# URL is the page of the releases (https://HOST/OWNER/REPOSITORY/releases). The default directory is ~/.local/bin. The same command upgrades; --remove deletes
+# the two files that were installed.
 set -eu
 
-from=${AIPERF_RELEASES:-} version= dir=${HOME:-}/.local/bin
+from=${AIPERF_RELEASES:-} version= dir=${HOME:-}/.local/bin remove=
 
 fail() {
   echo "install.sh: $*" >&2
@@ -21,13 +22,24 @@ while [ $# -gt 0 ]; do
       case $1 in --from) from=$2 ;; --version) version=$2 ;; --dir) dir=$2 ;; esac
       shift 2
       ;;
+    --remove)
+      remove=yes
+      shift
+      ;;
     -h | --help)
-      sed -n '2,7s/^# \{0,1\}//p' "$0"
+      sed -n '2,8s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *) fail "$1 is not an option; see sh install.sh --help" ;;
   esac
 done
+if [ -n "$remove" ]; then
+  [ -e "$dir/aiperf" ] || fail "$dir has no aiperf; name the directory with --dir"
+  rm -f "$dir/aiperf"
+  [ "$(readlink "$dir/genai-perf" 2>/dev/null || true)" != aiperf ] || rm -f "$dir/genai-perf"
+  echo "removed: $dir/aiperf and $dir/genai-perf"
+  exit 0
+fi
 [ -n "$from" ] || fail 'say where the releases are: --from https://HOST/OWNER/REPOSITORY/releases'
 version=${version#v}
 case $version in *[!0-9A-Za-z.+-]*) fail "--version $version is not a version such as 1.2.3" ;; esac

@@ -136,4 +136,13 @@ func TestInstall(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(elsewhere, "genai-perf")); err != nil {
 		t.Error(err)
 	}
+	if out, err := install("--remove", "--dir", elsewhere); err != nil || !strings.Contains(out, "removed: ") {
+		t.Errorf("%v: %s", err, out)
+	}
+	if left, err := os.ReadDir(elsewhere); err != nil || len(left) > 0 {
+		t.Errorf("left after removal: %v, %v", left, err)
+	}
+	if out, err := install("--remove", "--dir", elsewhere); err == nil || !strings.Contains(out, "name the directory with --dir") {
+		t.Errorf("nothing to remove: %v: %s", err, out)
+	}
 }

@@ -7,6 +7,9 @@
 //	go run ./test/release pages PROGRAM DIR    man pages and completions
 //	go run ./test/release wheel PROGRAM DIR    Python wheel that carries the program
 //	go run ./test/release manifests SUMS URL DIR    Homebrew formula and Scoop manifest from checksums.txt and the page of the releases
+//	go run ./test/release changelog VERSION    fails without a complete section of the version; an empty one checks all since the last tag
+//	go run ./test/release image PROGRAM CERTIFICATES FILE    OCI image of a static program for linux
+//	go run ./test/release snapshot VERSION DIR the files of a release of this system only, as if this tree had the version (needs GoReleaser)
 //	go run ./test/release reproducible         builds the last commit twice, in two directories, and compares
 package main
 
@@ -27,7 +30,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: release licences | notices FILE | sbom PROGRAM FILE | pages PROGRAM DIR | wheel PROGRAM DIR | manifests SUMS URL DIR | reproducible")
+var errUsage = errors.New("usage: release COMMAND …; the commands are licences, notices, sbom, pages, wheel, manifests, changelog, image, snapshot and reproducible (see go doc ./test/release)")
 
 // run carries out one command.
 func run(args []string) error {
@@ -47,6 +50,12 @@ func run(args []string) error {
 		return writeWheel(rest[0], rest[1])
 	case name == "manifests" && len(rest) == 3:
 		return writeManifests(rest[0], rest[1], rest[2])
+	case name == "changelog" && len(rest) == 1:
+		return checkChangelog(rest[0])
+	case name == "image" && len(rest) == 3:
+		return writeImage(rest[0], rest[1], rest[2])
+	case name == "snapshot" && len(rest) == 2:
+		return snapshot(rest[0], rest[1])
 	case name == "reproducible" && len(rest) == 0:
 		return reproducible()
 	}

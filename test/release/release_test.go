@@ -191,6 +191,69 @@ func TestManifests(t *testing.T) {
 	}
 }
 
+// TestImageLayer: the image has the program, certificates and a user without rights; two images of equal input are equal. A program for another system
+// is refused.
+func TestImageLayer(t *testing.T) {
+	dir := t.TempDir()
+	program, certificates := filepath.Join(dir, "aiperf"), filepath.Join(dir, "certificates")
+	for path, text := range map[string]string{program: "program", certificates: "CERT"} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var archives [2][]byte
+	for i := range archives {
+		layer, err := imageLayer(program, certificates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if archives[i], err = imageArchive(layer, "arm64"); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"nonroot:x:65532:", "usr/bin/genai-perf", "CERT", "program"} {
+			if !strings.Contains(string(layer), want) {
+				t.Errorf("no %s in the layer", want)
+			}
+		}
+	}
+	if string(archives[0]) != string(archives[1]) {
+		t.Error("two images differ")
+	}
+	for _, want := range []string{`"architecture":"arm64"`, `"User":"65532:65532"`, `"Entrypoint":["/usr/bin/aiperf"]`, `"imageLayoutVersion":"1.0.0"`, `"org.opencontainers.image.ref.name"`} {
+		if !strings.Contains(string(archives[0]), want) {
+			t.Errorf("no %s", want)
+		}
+	}
+	if err := writeImage(program, certificates, filepath.Join(dir, "x")); err == nil {
+		t.Error("a file that is no program is accepted")
+	}
+	if _, err := imageLayer(program, filepath.Join(dir, "missing")); err == nil || !strings.Contains(err.Error(), "ca-certificates") {
+		t.Errorf("missing certificates: %v", err)
+	}
+}
+
+// TestOneSystem: the reduced configuration has one system and the version, and everything else of the real one.
+func TestOneSystem(t *testing.T) {
+	text, err := os.ReadFile("../../.goreleaser.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := oneSystem(text, "1.2.3", "linux", "arm64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"goos:\n        - linux\n", "goarch:\n        - arm64\n", "version_template: 1.2.3", "checksums.txt", "aiperf-mock-server.service"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	for _, bad := range []string{"builds: []", "x: [", "builds: [x]"} {
+		if _, err := oneSystem([]byte(bad), "1", "linux", "amd64"); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}
+
 // TestUsage: a command that does not exist is an error.
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{nil, {"x"}, {"sbom"}, {"licences", "x"}} {
