@@ -103,11 +103,12 @@ func section(text, version string) (string, error) {
 
 // sinceTag returns the part of the changelog above the section of a tag; all of it without a tag.
 func sinceTag(text, tag string) string {
-	old, err := section(text, strings.TrimPrefix(tag, "v"))
-	if tag == "" || err != nil {
-		return text
+	for _, at := range versionHeading.FindAllStringSubmatchIndex(text, -1) {
+		if m := versionAndDate.FindStringSubmatch(text[at[2]:at[3]]); m != nil && "v"+m[1] == tag {
+			return text[:at[0]]
+		}
 	}
-	return text[:strings.LastIndex(text[:strings.Index(text, old)], "\n## ")+1]
+	return text
 }
 
 // changelogFaults returns what is wrong with a part of the changelog: a heading that Keep a Changelog does not have, no entry, and names that are missing.

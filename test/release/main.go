@@ -32,32 +32,30 @@ func main() {
 
 var errUsage = errors.New("usage: release COMMAND …; the commands are licences, notices, sbom, pages, wheel, manifests, changelog, image, snapshot and reproducible (see go doc ./test/release)")
 
+// commands are the commands with the number of their arguments.
+var commands = []struct {
+	name string
+	args int
+	run  func(a []string) error
+}{
+	{"licences", 0, func([]string) error { return writeLicences(licencePage, filepath.Join("docs", "licences.md")) }},
+	{"notices", 1, func(a []string) error { return writeLicences(licenceTexts, a[0]) }},
+	{"sbom", 2, func(a []string) error { return writeSBOM(a[0], a[1]) }},
+	{"pages", 2, func(a []string) error { return writePages(a[0], a[1]) }},
+	{"wheel", 2, func(a []string) error { return writeWheel(a[0], a[1]) }},
+	{"manifests", 3, func(a []string) error { return writeManifests(a[0], a[1], a[2]) }},
+	{"changelog", 1, func(a []string) error { return checkChangelog(a[0]) }},
+	{"image", 3, func(a []string) error { return writeImage(a[0], a[1], a[2]) }},
+	{"snapshot", 2, func(a []string) error { return snapshot(a[0], a[1]) }},
+	{"reproducible", 0, func([]string) error { return reproducible() }},
+}
+
 // run carries out one command.
 func run(args []string) error {
-	if len(args) == 0 {
-		return errUsage
-	}
-	switch name, rest := args[0], args[1:]; {
-	case name == "licences" && len(rest) == 0:
-		return writeLicences(licencePage, filepath.Join("docs", "licences.md"))
-	case name == "notices" && len(rest) == 1:
-		return writeLicences(licenceTexts, rest[0])
-	case name == "sbom" && len(rest) == 2:
-		return writeSBOM(rest[0], rest[1])
-	case name == "pages" && len(rest) == 2:
-		return writePages(rest[0], rest[1])
-	case name == "wheel" && len(rest) == 2:
-		return writeWheel(rest[0], rest[1])
-	case name == "manifests" && len(rest) == 3:
-		return writeManifests(rest[0], rest[1], rest[2])
-	case name == "changelog" && len(rest) == 1:
-		return checkChangelog(rest[0])
-	case name == "image" && len(rest) == 3:
-		return writeImage(rest[0], rest[1], rest[2])
-	case name == "snapshot" && len(rest) == 2:
-		return snapshot(rest[0], rest[1])
-	case name == "reproducible" && len(rest) == 0:
-		return reproducible()
+	for _, c := range commands {
+		if len(args) == c.args+1 && args[0] == c.name {
+			return c.run(args[1:])
+		}
 	}
 	return errUsage
 }
