@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/docs"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/cli/resolve"
 	"aiperf/internal/measure/metric"
@@ -88,6 +89,10 @@ type concept struct {
 var concepts = []concept{
 	{[]string{"slo", "slos", "objective", "objectives", "sla"}, func() string { return sloPage }},
 	{[]string{"metrics", "metric", "tags"}, metricsPage},
+	{[]string{"verdict", "validity", "trust"}, func() string { return plainPage(docs.Verdict) }},
+	{[]string{"gates", "gate"}, func() string { return plainPage(docs.Gates) }},
+	{[]string{"loops", "loop", "open-loop", "closed-loop", "coordinated-omission"}, func() string { return plainPage(docs.Loops) }},
+	{[]string{"instants", "clocks"}, func() string { return plainPage(docs.Instants) }},
 }
 
 var sloPage = `Objectives: limits that a server has to meet

@@ -11,14 +11,17 @@ import (
 var Wings = []string{"base", "text", "config", "measure", "workload", "wire", "telemetry", "report", "sim", "run", "series", "cli"}
 
 // WingOf returns the wing of a package, given by its path below the module, and the wing's position in Wings. Programs (cmd, test) come after all
-// wings: their wing is "" and their position is len(Wings). Texts for other languages (contrib) import nothing and have the position of the first
-// wing. The position is -1 if the package belongs to no wing.
+// wings: their wing is "" and their position is len(Wings). Texts for other languages (contrib) and the pages of the documentation (docs) import nothing and
+// have the position of the first wing. The position is -1 if the package belongs to no wing.
 func WingOf(name string) (wing string, position int) {
 	if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "test/") {
 		return "", len(Wings)
 	}
 	if strings.HasPrefix(name, "contrib/") {
 		return "contrib", 0
+	}
+	if name == "docs" {
+		return "docs", 0
 	}
 	rest, ok := strings.CutPrefix(name, "internal/")
 	if !ok {
