@@ -9,7 +9,7 @@ TEXTS    ?= 1500
 PYTHON   ?= python3
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -105,6 +105,9 @@ site-tools: ## MkDocs with its theme from PyPI, and a script from npm with which
 
 gallery-site: site ## the pictures of the documentation in docs/gallery, light and dark (wants chromium)
 	docs/gallery/site .site/html
+
+test-dashboards: ## the dashboards of the examples, read with the types that Grafana makes from its own schema
+	cd test/browser && $(GO) vet ./grafana && $(GO) test ./grafana
 
 kubelab: build ## a real Kubernetes control plane in .kubelab (20 minutes of CPU the first time), and its tests; Linux, root, iproute2
 	cd test/kubelab && $(GO) vet ./... && $(GO) build -ldflags '-s -w' -o ../../.kubelab/kubelab . && AIPERF=$(CURDIR)/aiperf $(GO) test ./...

@@ -125,6 +125,7 @@ func TestExamplesFolder(t *testing.T) {
 // TestCompareInCI: the example decides about a second run, and fails only if the server became worse.
 func TestCompareInCI(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	script, err := filepath.Abs("../../examples/compare-in-ci/run")
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +150,7 @@ var exported = regexp.MustCompile(`\baiperf_\w+`)
 // TestGrafanaDashboard: every query of the dashboard names metrics that a run exports, and the variable is a label of theirs.
 func TestGrafanaDashboard(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	text, err := os.ReadFile("../../examples/telemetry/grafana/aiperf.json")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ require (
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
 	github.com/gobwas/ws v1.4.0
+	github.com/grafana/grafana-foundation-sdk/go v0.0.22
 )
 
 require (
