@@ -158,7 +158,7 @@ func TestArchives(t *testing.T) {
 			}
 			all := packed(t, filepath.Join(dir, name+ending))
 			for _, want := range []string{
-				"LICENSE", "README.md", "CHANGELOG.md", "THIRD-PARTY-LICENCES", "man/man1/aiperf.1", "man/man1/aiperf-profile.1", "completions/bash/aiperf", "completions/zsh/_aiperf",
+				"LICENSE", "README.md", "CHANGELOG.md", "THIRD-PARTY-LICENCES", "man/man1/aiperf.1", "man/man1/aiperf-profile.1", "man/man1/aiperf-kube-profile.1", "man/man7/aiperf-verdict.7", "completions/bash/aiperf", "completions/zsh/_aiperf",
 				"completions/fish/aiperf.fish",
 			} {
 				if len(all[want]) == 0 {

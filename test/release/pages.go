@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -69,6 +70,11 @@ func pagesOf(program string) (list []page, err error) {
 			args = append(args, "all")
 		}
 		list = append(list, page{"aiperf-" + c.name, 1, args, c.short})
+		below, err := subcommands(program, c.name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, below...)
 	}
 	for _, topic := range all {
 		if !slices.ContainsFunc(commands, func(c word) bool { return c.name == topic.name }) {
@@ -77,6 +83,30 @@ func pagesOf(program string) (list []page, err error) {
 	}
 	return list, nil
 }
+
+// subcommands lists the man pages of the commands under a command. Words that complete it and are not commands have no help of their own.
+func subcommands(program, command string) (list []page, err error) {
+	below, err := words(program, command)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range below {
+		if !subcommandName.MatchString(c.name) {
+			continue
+		}
+		text, err := ask(program, command, c.name, "--help")
+		if err == nil && usedAs.MatchString(text) && strings.HasPrefix(usedAs.FindStringSubmatch(text)[1]+" ", command+" "+c.name+" ") {
+			list = append(list, page{"aiperf-" + command + "-" + c.name, 1, []string{command, c.name, "--help"}, c.short})
+		}
+	}
+	return list, nil
+}
+
+// subcommandName is what the name of a command looks like.
+var subcommandName = regexp.MustCompile(`^[a-z][a-z-]*$`)
+
+// usedAs finds the words of the command in its help.
+var usedAs = regexp.MustCompile(`Usage:\s+aiperf ([^\n]+)`)
 
 // roff writes a help text as a man page (man(7)): verbatim lines, with a heading for each line that ends in a colon at the left margin.
 func roff(p page, version, text string) string {
