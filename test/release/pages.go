@@ -84,7 +84,7 @@ func pagesOf(program string) (list []page, err error) {
 	return list, nil
 }
 
-// subcommands lists the man pages of the commands under a command. Words that complete it and are not commands have no help of their own.
+// subcommands lists the man pages of the commands under a command. Other words that complete it have no separate help.
 func subcommands(program, command string) (list []page, err error) {
 	below, err := words(program, command)
 	if err != nil {
