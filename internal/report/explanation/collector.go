@@ -40,14 +40,8 @@ var decoding = map[string]bool{
 
 func newCollector(e *Explanation, run *runfiles.Run, q *runfiles.Requests, sum *runfiles.Summary, p *population) *collector {
 	c := &collector{population: p, e: e, run: run, q: q, sum: sum, decode: decoding[e.Metric.Tag]}
-	ttft, _ := q.Column("time_to_first_token")
-	c.first = make([]int64, q.Len())
-	for i := range c.first {
-		if ttft != nil && !math.IsNaN(ttft[i]) {
-			c.first[i] = q.Start[i] + int64(ttft[i]*1e6)
-		}
-	}
-	if c.decode && ttft == nil {
+	c.first = firstTokens(q)
+	if _, ok := q.Column("time_to_first_token"); c.decode && !ok {
 		c.decode = false
 	}
 	var lengths []float64
@@ -67,6 +61,18 @@ func newCollector(e *Explanation, run *runfiles.Run, q *runfiles.Requests, sum *
 	slices.Sort(lengths)
 	c.window = max(1e6, percentile(lengths, 50))
 	return c
+}
+
+// firstTokens returns when the first token of every record came, in ns of the wall clock; 0 = never.
+func firstTokens(q *runfiles.Requests) []int64 {
+	first := make([]int64, q.Len())
+	ttft, ok := q.Column("time_to_first_token")
+	for i := range first {
+		if ok && !math.IsNaN(ttft[i]) {
+			first[i] = q.Start[i] + int64(ttft[i]*1e6)
+		}
+	}
+	return first
 }
 
 // collect collects all facts that the files have.

@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"sort"
+
+	"aiperf/internal/report/runfiles"
 )
 
 // Resolution of the search for pauses.
@@ -22,11 +24,38 @@ type silence struct{ from, to int64 }
 // silences returns the stretches of at least two cells in which no answer received anything although two or more were between their first and last
 // message: a pause of the server, or of the link. Their ends are known to one cell. false = the times of messages are unknown.
 func (c *collector) silences() (list []silence, cell int64, ok bool) {
-	q := c.q
+	return silences(c.q, c.first)
+}
+
+// Pause is a stretch in which no answer received anything although two or more were arriving: wall clock, ns.
+type Pause struct{ From, To int64 }
+
+// Pauses returns the pauses of all answers of a run that are at least as long as least (ns) and five times as long as the usual silence between
+// messages, in their order; nil if there are none, or if the records have no times of messages.
+func Pauses(q *runfiles.Requests, least int64) (out []Pause) {
+	list, _, ok := silences(q, firstTokens(q))
+	if !ok || len(list) == 0 {
+		return nil
+	}
+	lengths := make([]float64, len(list))
+	for i, s := range list {
+		lengths[i] = float64(s.to - s.from)
+	}
+	slices.Sort(lengths)
+	least = max(least, int64(pauseTimes*percentile(lengths, 50)))
+	for _, s := range list {
+		if s.to-s.from >= least {
+			out = append(out, Pause{s.from, s.to})
+		}
+	}
+	return out
+}
+
+func silences(q *runfiles.Requests, first []int64) (list []silence, cell int64, ok bool) {
 	zero, last := int64(math.MaxInt64), int64(0)
 	for i := range q.Len() {
-		if c.first[i] > 0 && len(q.Gaps(i)) > 0 {
-			zero, last, ok = min(zero, c.first[i]), max(last, q.End[i]), true
+		if first[i] > 0 && len(q.Gaps(i)) > 0 {
+			zero, last, ok = min(zero, first[i]), max(last, q.End[i]), true
 		}
 	}
 	if !ok || last <= zero {
@@ -38,17 +67,17 @@ func (c *collector) silences() (list []silence, cell int64, ok bool) {
 	at := func(t int64) int { return int(min(max(0, (t-zero)/cell), int64(n-1))) }
 	for i := range q.Len() {
 		gaps := q.Gaps(i)
-		if c.first[i] == 0 || len(gaps) == 0 {
+		if first[i] == 0 || len(gaps) == 0 {
 			continue
 		}
-		heard[at(c.first[i])] = true
+		heard[at(first[i])] = true
 		sum := 0.0
 		for _, g := range gaps {
 			sum += g * 1e6
-			heard[at(c.first[i]+int64(sum))] = true
+			heard[at(first[i]+int64(sum))] = true
 		}
-		open[at(c.first[i])]++
-		open[at(c.first[i]+int64(sum))+1]--
+		open[at(first[i])]++
+		open[at(first[i]+int64(sum))+1]--
 	}
 	running, from := int32(0), 0
 	for k := range n {

@@ -100,6 +100,7 @@ type data struct {
 	Rows     []requestRow
 	Failures []string
 	IDs      []string
+	Arrivals [][]int `json:",omitempty"` // by row: times between the messages after the first, in 10 µs
 	Total    int
 	Seconds  float64
 	Bands    []band       // named stretches of the clock

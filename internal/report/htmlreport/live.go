@@ -126,7 +126,7 @@ func (l *Live) builder() (*builder, error) {
 	}
 	b.liveVerdict(l)
 	b.liveCards(s)
-	lanes := section{ID: "time", Title: "Over time", Lead: "Every lane covers the present phase. A point is the mean of its slice; latencies are medians.", Tools: true}
+	lanes := section{ID: "time", Title: "Over time", Lead: "Every lane covers the present phase. A point is the mean of its slice; latencies are medians, p99 is the value that 1 % of the requests of a slice exceed: of fewer than 100 the largest.", Tools: true}
 	for _, c := range liveLanes(s) {
 		if err := b.chart(&lanes, c, true, false); err != nil {
 			return nil, err
@@ -311,7 +311,14 @@ func liveLanes(s *liveview.State) (list []*chart.Chart) {
 		line = &s.Timelines[n-1].Timeline
 	}
 	for i := range line.Series {
-		if c := liveLane(line, &line.Series[i]); c != nil {
+		c := liveLane(line, &line.Series[i])
+		switch {
+		case c == nil:
+		case len(list) > 0 && strings.TrimSuffix(c.Title, " p99") == strings.TrimSuffix(list[len(list)-1].Title, " p50"):
+			c.Traces[0].Style = chart.Style{Color: hueP99, Width: 1.8, Size: 3, Dash: "dot"}
+			one := list[len(list)-1]
+			one.Title, one.Traces = strings.TrimSuffix(c.Title, " p99"), append(one.Traces, c.Traces[0])
+		default:
 			list = append(list, c)
 		}
 	}

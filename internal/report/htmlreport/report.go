@@ -66,7 +66,7 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 	lanes := section{ID: "time", Title: "Over time", Tools: true, Lead: fmt.Sprintf("All lanes share one clock. Lines are percentiles of slices of %s by the start of a request. In a slice, p90 needs ten requests and p99 a hundred; otherwise the line has a gap. A dot is one request; if more than 5,000 are in view, every k-th is drawn. Zooming does not change the vertical scales.", seconds(c.step))}
 	list := []*chart.Chart{
 		c.lane(q, chosen, "time_to_first_token", "Time to first token"), c.lane(q, chosen, "inter_token_latency", "Inter-token latency"),
-		c.lane(q, chosen, "request_latency", "Request latency"),
+		c.lane(q, chosen, "request_latency", "Request latency"), c.heat(q, "request_latency", "Request latency, heat map"),
 	}
 	list = append(list, c.flow(q, askedRate(sum))...)
 	beside, missing := c.telemetry(run)
@@ -95,6 +95,7 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 	}
 	water := section{ID: "requests", Title: "Requests", Waterfall: true, Lead: "Every bar is a request, in as few rows as requests were in flight, so the picture shows the concurrency. Select one with a click or the arrow keys; the time axis is that of the lanes."}
 	b.Rows, b.Failures, b.IDs = rows(q, chosen, &c)
+	b.Arrivals = arrivals(q, chosen, maxArrivals)
 	b.Seconds = c.seconds
 	for _, w := range q.Warmup {
 		if !w {

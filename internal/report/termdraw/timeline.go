@@ -1,6 +1,7 @@
 package termdraw
 
 import (
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/terminal"
@@ -14,6 +15,7 @@ type Series struct {
 	Zeros      bool      // values of 0 are visible
 	Digits     bool      // drawn as digits
 	Low        bool      // needs only one row
+	Extra      bool      // the first to go where there is no room for all
 	Marks      []bool    // marked bins: drawn instead of values, or where these are 0
 }
 
@@ -32,6 +34,34 @@ const (
 	nameCells = TimelineLabel - 8
 	topCells  = 6
 )
+
+// Fit returns the timeline with as many rows per lane (at most three) as fit into room rows, without its extra series if not even two rows per lane fit. 0 rows = it does not
+// fit at all.
+func (t *Timeline) Fit(room int) (fitting Timeline, rows int) {
+	fitting = *t
+	for rows = 3; rows > 1; rows-- {
+		if fitting.height(rows) <= room {
+			return fitting, rows
+		}
+	}
+	fitting.Series = slices.DeleteFunc(slices.Clone(t.Series), func(s Series) bool { return s.Extra })
+	for rows = 2; rows > 0 && fitting.height(rows) > room; rows-- {
+	}
+	return fitting, rows
+}
+
+// height returns the number of rows that Draw returns.
+func (t *Timeline) height(rows int) int {
+	n := 2 // axis and its numbers
+	for i := range t.Series {
+		if s := &t.Series[i]; s.Low || s.Digits || s.Values == nil {
+			n++
+		} else {
+			n += rows
+		}
+	}
+	return n
+}
 
 // Draw draws the timeline at most cells wide, with up to rows rows per lane.
 func (t *Timeline) Draw(cells, rows int) Rows {

@@ -60,6 +60,7 @@ type second struct {
 	tokens  float64
 	samples [latencies]sample
 	medians [latencies]float64 // set when the second is closed
+	tail    tail               // of the time to first token
 	closed  bool
 }
 
@@ -82,6 +83,45 @@ func (s *sample) add(v float64) {
 	}
 }
 
+// tail holds the number and the largest values of a second, from which the p99 of one or several seconds follows.
+type tail struct {
+	count   int64
+	largest [tailSize]float32 // descending
+}
+
+// tailSize is the number of values of a tail: enough for the p99 of 800 requests.
+const tailSize = 8
+
+func (t *tail) add(v float64) {
+	t.count++
+	at, one := tailSize, float32(v)
+	for at > 0 && (t.largest[at-1] < one) {
+		at--
+	}
+	if at < tailSize {
+		copy(t.largest[at+1:], t.largest[at:tailSize-1])
+		t.largest[at] = one
+	}
+}
+
+// merge adds the values of another second.
+func (t *tail) merge(o *tail) {
+	count := t.count + o.count
+	for _, v := range o.largest[:min(o.count, tailSize)] {
+		t.add(float64(v))
+	}
+	t.count = count
+}
+
+// p99 returns the smallest value that at most 1 % of the values exceed: of fewer than 100 values the largest; NaN without values. If more than tailSize values
+// are above it, it is the smallest that was stored.
+func (t *tail) p99() float64 {
+	if t.count == 0 {
+		return math.NaN()
+	}
+	return float64(t.largest[min(t.count/100, min(t.count, tailSize)-1)])
+}
+
 type errorKey struct {
 	code          int
 	kind, message string
@@ -102,7 +142,7 @@ var liveTags = []struct {
 	tags  []string
 }{
 	{"Latency", []string{"time_to_first_token", "time_to_second_token", "request_latency", "inter_token_latency"}},
-	{"Throughput", []string{"output_token_throughput", "request_throughput", "output_token_throughput_per_user"}},
+	{"Throughput", []string{"output_token_throughput", "request_throughput", "goodput", "output_token_throughput_per_user"}},
 	{"Lengths", []string{"output_sequence_length", "input_sequence_length"}},
 }
 
@@ -206,6 +246,9 @@ func (r *Running) valid(row *metric.Row) {
 	for i, tag := range latencyTags {
 		if v, ok := row.Value(tag); ok && !s.closed {
 			s.samples[i].add(v / 1e6)
+			if i == first {
+				s.tail.add(v / 1e6)
+			}
 		}
 	}
 }

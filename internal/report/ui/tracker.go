@@ -274,6 +274,8 @@ func (r *Running) table(seconds, ok, tokens float64) (groups []liveview.Group) {
 				row.One, row.Avg = true, tokens/seconds
 			case tag == "request_throughput" && seconds > 0:
 				row.One, row.Avg = true, ok/seconds
+			case tag == "goodput" && r.judged && seconds > 0:
+				row.One, row.Avg = true, float64(r.good)/seconds
 			default:
 				i := -1
 				for k := range r.tracked {
@@ -320,11 +322,13 @@ func (t *Tracker) timeline(s *Snapshot, seconds, width int) termdraw.Timeline {
 		}
 		return v
 	}
-	rate, tput, ttft, fly, errs, silent := blank(), blank(), blank(), blank(), make([]float64, bins), make([]bool, bins)
+	rate, tput, ttft, itl, tails, fly, errs, silent := blank(), blank(), blank(), blank(), blank(), blank(), make([]float64, bins), make([]bool, bins)
 	r := t.running
 	for bin := 0; bin < bins && (bin+1)*each <= seconds; bin++ {
 		rate[bin], tput[bin] = 0, 0
-		weights, sum, flights := 0.0, 0.0, 0.0
+		var tail tail
+		var weights, sums [latencies]float64
+		flights := 0.0
 		for i := bin * each; i < (bin+1)*each; i++ {
 			if i < len(t.flights) {
 				flights += t.flights[i] / float64(each)
@@ -337,21 +341,25 @@ func (t *Tracker) timeline(s *Snapshot, seconds, width int) termdraw.Timeline {
 			rate[bin] += float64(one.ok) / length
 			tput[bin] += one.tokens / length
 			errs[bin] += float64(one.bad)
-			if m := one.medians[first]; one.ok > 0 && m > 0 {
-				sum, weights = sum+m*float64(one.ok), weights+float64(one.ok)
+			tail.merge(&one.tail)
+			for k, m := range one.medians {
+				if one.ok > 0 && m > 0 {
+					sums[k], weights[k] = sums[k]+m*float64(one.ok), weights[k]+float64(one.ok)
+				}
 			}
 		}
-		fly[bin] = flights
-		if weights > 0 {
-			ttft[bin] = sum / weights
-		}
+		fly[bin], tails[bin] = flights, tail.p99()
+		ttft[bin], itl[bin] = sums[first]/weights[first], sums[between]/weights[between] // NaN without weights
 	}
 	line := termdraw.Timeline{Seconds: length, Bins: bins, Series: []termdraw.Series{{Name: "Requests/s", Values: rate, Zeros: true, Marks: silent}}}
 	if r.tokens > 0 {
 		line.Series = append(line.Series, termdraw.Series{Name: "Tokens/s", Unit: "out", Values: tput, Zeros: true, Marks: silent})
 	}
 	if r.by[first].Count > 0 {
-		line.Series = append(line.Series, termdraw.Series{Name: "TTFT p50", Unit: "ms", Values: ttft})
+		line.Series = append(line.Series, termdraw.Series{Name: "TTFT p50", Unit: "ms", Values: ttft}, termdraw.Series{Name: "TTFT p99", Unit: "ms", Values: tails, Extra: true})
+	}
+	if r.by[between].Count > 0 {
+		line.Series = append(line.Series, termdraw.Series{Name: "ITL p50", Unit: "ms", Values: itl, Extra: true})
 	}
 	line.Series = append(line.Series, termdraw.Series{Name: "In flight", Values: fly, Low: true}, termdraw.Series{Name: "Errors", Values: errs, Digits: true})
 	return line

@@ -93,6 +93,25 @@
   }
   for (const e of $$(".view")) e.textContent = "Whole run. Drag across a lane to zoom; a double click shows all.";
 
+  /* ---- the address keeps what was chosen, so that a copied link shows the same; a link to a section stays one ---- */
+  const chosenView = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+  function keepInAddress(choices) {
+    const before = chosenView.toString();
+    for (const [k, v] of Object.entries(choices)) if (v) chosenView.set(k, v); else chosenView.delete(k);
+    const text = chosenView.toString();
+    if (text === before) return;
+    try { history.replaceState(null, "", text ? "#" + text : location.pathname + location.search); } catch { /* a viewer that allows no address */ }
+  }
+  if (data.Rows) {
+    const [from, to] = (chosenView.get("time") || "").split("-").map(Number);
+    if (to > from && from >= 0) setClock(from, to);
+    let due = 0;
+    clock.users.push(() => { // after the last of several moves: browsers limit how often an address may change
+      clearTimeout(due);
+      due = setTimeout(() => keepInAddress({ time: clock.to - clock.from < clock.end * (1 - 1e-9) ? +clock.from.toPrecision(7) + "-" + +clock.to.toPrecision(7) : "" }), 300);
+    });
+  }
+
   /* ---- charts ---- */
   const mostMarks = 5000;
   const dashes = { dash: [7, 4], dot: [2, 3] };
@@ -343,8 +362,21 @@
     return "Saved";
   }
 
+  /* what the tooltip of a lane says of the others */
+  const lanes = [];
+  const unitOf = (c) => c.Y.Title.replace(/ \(log\)$/, "");
+  function valueAt(t, at) {
+    let low = 0, high = t.X.length; // the first point after the instant
+    while (low < high) { const k = (low + high) >> 1; if (t.X[k] <= at) low = k + 1; else high = k; }
+    if (t.Shape === "hv") return low > 0 ? t.Y[low - 1] : null;
+    const wide = t.X.length > 1 ? t.X[1] - t.X[0] : Infinity; // half of it on each side of a point
+    const i = low > 0 && (low === t.X.length || at - t.X[low - 1] <= t.X[low] - at) ? low - 1 : low;
+    return i < t.X.length && Math.abs(t.X[i] - at) <= Math.max(wide, 1e-9) ? t.Y[i] : null;
+  }
+
   function drawChart(host, c) {
     const clocked = c.X.Clock;
+    if (clocked) lanes.splice(0, lanes.length, ...lanes.filter((one) => one.host.isConnected), { host, chart: () => c });
     let xr, yr, y2r;
     const reach = (second) => (t, add) => {
       if (!!t.Second !== second) return;
@@ -425,7 +457,7 @@
     }
     function point(p) {
       const { left, top } = p.cursor;
-      if (left == null || left < 0) { tip.hidden = true; return; }
+      if (left == null || left < 0 || (clocked && !p.over.matches(":hover"))) { tip.hidden = true; return; } // another lane has the pointer
       let best = null, least = 30;
       for (const t of c.Traces) {
         if (t.Fill === "toself" || t.Silent) continue;
@@ -433,20 +465,46 @@
         for (let i = 0; i < t.X.length; i++) {
           if (t.Y[i] == null) continue;
           const dx = p.valToPos(t.X[i], "x") - left;
+          if (t.Cell) {
+            const half = (p.valToPos(t.X[i] + t.Cell.Width, "x") - p.valToPos(t.X[i], "x")) / 2, high = (p.valToPos(t.Y[i], s) - p.valToPos(t.Y[i] + t.Cell.Height, s)) / 2;
+            if (Math.abs(dx) <= half && Math.abs(p.valToPos(t.Y[i], s) - top) <= high) { least = 0; best = [t, i]; }
+            continue;
+          }
           if (Math.abs(dx) > least) continue;
           const y = p.valToPos(t.Y[i], s), d = Math.hypot(dx, ((c.Y.Clipped ? Math.max(y, 0) : y) - top) * (t.Mode === "lines" ? 0.5 : 1));
           if (d < least) { least = d; best = [t, i]; }
         }
       }
-      tip.hidden = !best;
+      tip.hidden = !best && !clocked;
       picked = best;
       if (host.onpoint && best) host.onpoint(...best);
-      if (!best) return;
-      const [t, i] = best, y = t.Second ? c.Y2 : c.Y;
-      const x = c.X.Scale === "category" ? c.X.Labels[t.X[i]] : figure(t.X[i]);
-      tip.textContent = [t.Name, x + (c.X.Unit ? " " + c.X.Unit : ""), figure(t.Y[i]) + (y.Unit ? " " + y.Unit : ""), t.Text && t.Text[i], t.Hover && t.Hover[i]].filter(Boolean).join(" · ");
-      tip.style.left = Math.min(left + 66, wide - tip.offsetWidth - 4) + "px";
+      if (tip.hidden) return;
+      if (clocked) tip.replaceChildren(...instant(p.posToVal(left, "x"), best));
+      else tip.textContent = described(...best);
+      tip.style.left = Math.max(0, Math.min(left + 66, wide - tip.offsetWidth - 4)) + "px";
       tip.style.top = top + 30 + "px";
+    }
+    /* a point in words */
+    function described(t, i) {
+      const y = t.Second ? c.Y2 : c.Y, unit = y.Unit || (clocked ? unitOf(c) : "");
+      const x = c.X.Scale === "category" ? c.X.Labels[t.X[i]] : figure(t.X[i]);
+      return [t.Name, x + (c.X.Unit ? " " + c.X.Unit : clocked ? " s" : ""), !t.Cell && figure(t.Y[i]) + (unit ? " " + unit : ""), t.Text && t.Text[i], t.Hover && t.Hover[i]].filter(Boolean).join(" · ");
+    }
+    /* every series of every lane at an instant of the clock, and the point that the pointer is at */
+    function instant(at, best) {
+      const list = make("dl");
+      for (const lane of lanes) {
+        if (!lane.host.isConnected) continue;
+        const now = lane.chart(), unit = unitOf(now), shown = [];
+        for (const t of now.Traces) {
+          const v = t.Name && !t.Cell && t.Mode !== "markers" ? valueAt(t, at) : null;
+          if (v == null) continue;
+          const name = t.Name.startsWith(now.Title) || t.Name === unit ? "" : t.Name + " ";
+          shown.push(name + figure(v) + " " + unit);
+        }
+        if (shown.length) list.append(make("dt", {}, now.Title), make("dd", {}, shown.join(" · ")));
+      }
+      return [make("strong", {}, figure(at) + " s"), ...(best ? [make("p", {}, described(...best))] : []), list];
     }
     host.onkeydown = (e) => {
       if (e.target !== host) return;
@@ -484,7 +542,7 @@
   }
 
   for (const host of $$("[data-chart]")) drawChart(host, data.Charts[+host.dataset.chart]);
-  const shared = { $, $$, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots, drawChart, bindClock };
+  const shared = { keepInAddress, chosenView, $, $$, make, figure, token, data, clock, setClock, moves, near, skipped, bands, mostMarks, redraws, dots, drawChart, bindClock };
   for (const part of window.parts || []) part(shared);
 
   /* ---- printing: light, every setting open ---- */

@@ -44,6 +44,7 @@
     clock.users.push(() => draw());
     draw();
   }
+  const keep = () => shared.keepInAddress({ requests: filter.value === "all" ? "" : filter.value, request: chosen < 0 ? "" : rows[chosen].id });
   const filter = $("#filter"), shown = () => ({ all: () => true, failed: (r) => r.failure, slow: (r) => r.failure === 0 && r.end - r.start >= slow })[filter.value];
   const g = canvas.getContext("2d");
   const left = 54, right = 28, bottom = 22; // as in the lanes, whose last tick may stand at the end: half of "0.015 s"
@@ -92,6 +93,27 @@
     $("#shown").textContent = n.toLocaleString("en-US") + " of " + total.toLocaleString("en-US") + " " + noun + (every > 1 ? "; in this view one of " + every + " is drawn: zoom in for all" : "");
   }
 
+  /* when each message of the answer came, as ticks below the phases; the longest wait between two of them in words */
+  function messages(r, whole) {
+    if (r.first < 0 || !data.Arrivals) return null;
+    const gaps = data.Arrivals[r.number];
+    if (!gaps || noun !== "requests") return make("li", {}, make("span", {}, "messages"), make("span", {}, "only those of the slowest requests are in this page"), make("span"));
+    const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg"), path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    let at = r.first, d = "", longest = 0, when = 0;
+    const tick = () => { d += "M" + ((1000 * (at - r.due)) / whole).toFixed(2) + " 0V12"; };
+    tick();
+    for (const gap of gaps) {
+      if (gap > longest) { longest = gap; when = at; }
+      at += gap / 1e5;
+      tick();
+    }
+    for (const [k, v] of [["class", "ticks"], ["viewBox", "0 0 1000 12"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) svg.setAttribute(k, v);
+    path.setAttribute("d", d);
+    svg.append(path);
+    const n = gaps.length + 1, words = n.toLocaleString("en-US") + " messages; longest gap " + figure(longest / 100) + " ms, at " + figure(when) + " s";
+    return make("li", { class: "messages" }, make("span", {}, "messages of the answer"), make("span", { class: "track" }, svg), make("span", {}, n.toLocaleString("en-US")), make("small", {}, words));
+  }
+
   /* the chosen request: its figures, and a bar for each phase on the request's own clock. What was not waited in the client adds up to the latency. */
   function detail(r) {
     const ms = (s) => figure(s * 1e3) + " ms", parts = [r.id, "started at " + figure(r.start) + " s"];
@@ -104,6 +126,8 @@
       bar.style.width = (100 * (to - from)) / whole + "%";
       list.append(make("li", {}, make("span", {}, name), make("span", { class: "track", "aria-hidden": "true" }, bar), make("span", {}, ms(to - from))));
     }
+    const ticks = messages(r, whole);
+    if (ticks) list.append(ticks);
     list.append(make("li", {}, make("span", {}, r.failure ? "time to the failure" : noun === "turns" ? "latency" : "request latency"), make("span"), make("strong", {}, ms(r.end - r.start))));
     $("#detail").replaceChildren(make("p", {}, parts.join(" · ")), ...(r.failure ? [make("p", {}, "Failed: " + data.Failures[r.failure - 1])] : []), list);
   }
@@ -113,6 +137,7 @@
     const r = rows[i];
     if (r) {
       detail(r);
+      keep();
       if (r.start < clock.from || r.start > clock.to) setClock(r.start - (clock.to - clock.from) / 2, r.start + (clock.to - clock.from) / 2);
     }
     draw(true);
@@ -137,12 +162,15 @@
     }
   };
   canvas.onwheel = (e) => { if (e.ctrlKey) { e.preventDefault(); setClock(...moves[e.deltaY < 0 ? "in" : "out"]()); } };
-  filter.onchange = () => draw(true);
+  filter.onchange = () => { draw(true); keep(); };
   redraws.push(() => draw());
   new ResizeObserver(() => draw()).observe(canvas);
   shared.showRequests = show;
   if (!data.Rows) return;
   show(data.Rows.map((r, i) => ({ due: r[0], start: r[1], first: r[2], end: r[3], isl: r[4], osl: r[5], failure: r[6], said: r[7], id: data.IDs[i] })), "requests", data.Total);
+  const linked = shared.chosenView.get("request"), shows = shared.chosenView.get("requests");
+  if ([...filter.options].some((o) => o.value === shows)) filter.value = shows;
+  if (linked && data.IDs.includes(linked)) choose(data.IDs.indexOf(linked));
   if (rows.length > 3000) { // a stretch around the slowest request: more bars than points are texture
     const worst = rows.reduce((a, r) => (r.end - r.start > a.end - a.start ? r : a), rows[0]), wide = Math.max(clock.end * (1500 / rows.length), (worst.end - worst.start) * 2);
     $("#shown").after(make("button", { type: "button", id: "slowest" }, "Go to the slowest request"));

@@ -32,7 +32,7 @@ type LiveState struct {
 // magic is the beginning of the file; its number is the version of the format.
 const (
 	magicWords = "aiperf live "
-	magic      = magicWords + "4\n"
+	magic      = magicWords + "5\n"
 )
 
 // Bytes encodes the file.

@@ -263,7 +263,7 @@ func labelled(name string, rows termdraw.Rows) termdraw.Rows {
 
 // hints lists the keys of the last row, the most important first.
 var hints = []struct{ key, does string }{
-	{"1", "overview"}, {"2", "progress"}, {"3", "metrics"}, {"4", "workers"}, {"5", "GPU"}, {"6", "log"}, {"l", "hide log"}, {"c", "copy log"},
+	{"1", "overview"}, {"2", "progress"}, {"3", "metrics"}, {"4", "client"}, {"5", "GPU"}, {"6", "log"}, {"l", "hide log"}, {"c", "copy log"},
 }
 
 func footer(v View) termdraw.Row {
@@ -307,7 +307,7 @@ func help(v View) termdraw.Rows {
 	lines := []string{
 		"1  Esc     overview",
 		"2          progress        3  all metrics",
-		"4          workers         5  GPU and servers",
+		"4          client, workers 5  GPU and servers",
 		"6          log             l  hide or show the log",
 		"↑ ↓ PgUp PgDn scroll       double click  only this panel, and back",
 		"c          copy the log    Ctrl+S  save this screen (text, SVG)",

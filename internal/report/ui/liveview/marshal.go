@@ -146,6 +146,7 @@ func visitTimeline(c *binenc.Coder, t *termdraw.Timeline) {
 		c.Bool(&s.Zeros)
 		c.Bool(&s.Digits)
 		c.Bool(&s.Low)
+		c.Bool(&s.Extra)
 		binenc.Slice(c, &s.Marks, (*binenc.Coder).Bool)
 	})
 }

@@ -41,8 +41,8 @@ func TrendCells(width int) int {
 	return max(0, min(60, width-label-figure*n-4))
 }
 
-// head draws the six figures in fixed columns, and the goodput if there are limits of service.
-func head(s *State, v View) termdraw.Rows {
+// head draws the six figures in fixed columns, and the goodput if there are limits of service; on demand with their trends.
+func head(s *State, v View, trends bool) termdraw.Rows {
 	var first termdraw.Row
 	first.To(label).Right(termdraw.Faint, "last 10 s", figure).Right(termdraw.Faint, "run", figure)
 	for _, c := range columns {
@@ -50,7 +50,9 @@ func head(s *State, v View) termdraw.Rows {
 			first.Right(termdraw.Faint, c.name, figure)
 		}
 	}
-	first.Put(termdraw.Faint, termdraw.Cut("   trend, 1 s a cell", v.Width-first.Cells()))
+	if trends {
+		first.Put(termdraw.Faint, termdraw.Cut("   trend, 1 s a cell", v.Width-first.Cells()))
+	}
 	rows := termdraw.Rows{first}
 	f := &s.Figures
 	cells := TrendCells(v.Width)
@@ -63,7 +65,7 @@ func head(s *State, v View) termdraw.Rows {
 		{"Requests", " /s", &f.Requests, 0}, {"Tokens out", " /s", &f.Tokens, 0}, {"TTFT", " p50 ms", &f.TTFT, 1}, {"ITL", " p50 ms", &f.ITL, 1},
 		{"Latency", " p50 ms", &f.Latency, 1}, {"Errors", " %", &f.Errors, 2},
 	}
-	if f.Goodput.Trend != nil || !math.IsNaN(f.Goodput.Run) { // limits of service were given
+	if f.limited() {
 		lines = slices.Insert(lines, 2, line{"Goodput", " /s", &f.Goodput, 0})
 	}
 	for _, one := range lines {
@@ -85,6 +87,10 @@ func head(s *State, v View) termdraw.Rows {
 			value := c.of(one.Figure)
 			r.Right(shade(value, termdraw.Plain), terminal.Figure(value), figure)
 		}
+		if !trends {
+			rows = append(rows, r)
+			continue
+		}
 		r.Put(termdraw.Plain, "   ")
 		trend := one.Trend[max(0, len(one.Trend)-cells):]
 		switch one.kind {
@@ -98,6 +104,49 @@ func head(s *State, v View) termdraw.Rows {
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+// healthCells is the width of the column of the client's health.
+const healthCells = 34
+
+// beside puts rows at the right of others.
+func beside(left, right termdraw.Rows, width int) {
+	for i := range min(len(left), len(right)) {
+		left[i].To(width - healthCells).Row(right[i])
+	}
+}
+
+// headHeight returns the number of rows of the head with its counts and gauges.
+func headHeight(s *State, gauges bool) int {
+	n := 9 // names, six figures, an empty row, counts
+	if s.Figures.limited() {
+		n++
+	}
+	if gauges {
+		n++
+	}
+	return n
+}
+
+// limited reports whether limits of service were given.
+func (f *Figures) limited() bool { return f.Goodput.Trend != nil || !math.IsNaN(f.Goodput.Run) }
+
+// Rows that the timeline leaves for what is below it: errors, slowest requests and log, on a wide screen also distributions.
+const (
+	belowLanes     = 12
+	belowWideLanes = 18
+)
+
+// lanes returns the timeline that fits into room rows with its empty row, and the rows of a lane; 0 = there is no room.
+func lanes(s *State, v View, room int) (line termdraw.Timeline, high int) {
+	if room < 24 || v.Width < 100 || len(s.Timeline.Series) == 0 {
+		return line, 0
+	}
+	below := belowLanes
+	if v.Width >= PictureWidth {
+		below = belowWideLanes
+	}
+	return s.Timeline.Fit(room - 1 - below)
 }
 
 // shade returns the ink of a figure; the dash for a missing figure is faint.
@@ -169,21 +218,22 @@ const PictureWidth = 160
 
 // overview draws the head and as many other panels as fit, the most important first.
 func overview(s *State, v View, room int) termdraw.Rows {
-	rows := append(append(make(termdraw.Rows, 0, room), head(s, v)...), termdraw.Row{}, counts(s, v))
-	if len(s.Gauges) > 0 && room >= 16 {
+	hasGauges := len(s.Gauges) > 0 && room >= 16
+	line, high := lanes(s, v, room-headHeight(s, hasGauges))
+	laid := high > 0 && v.Width >= PictureWidth // the lanes show the trends, so the client has their place
+	rows := append(make(termdraw.Rows, 0, room), head(s, v, !laid)...)
+	if laid {
+		beside(rows, healthColumn(&s.Health), v.Width)
+	}
+	rows = append(rows, termdraw.Row{}, counts(s, v))
+	if hasGauges {
 		rows = append(rows, gauges(s, v))
 	}
 	rest := func() int { return room - len(rows) }
-	if n := 3 + 1 + 1 + 2; rest() >= 24 && v.Width >= 100 && len(s.Timeline.Series) > 0 { // lanes, digits, axis
-		high := 2
-		if rest() >= 34 {
-			high = 3
-		}
-		if n+3*(high-1) < rest() {
-			rows = append(append(rows, termdraw.Row{}), termdraw.Indent(s.Timeline.Draw(v.Width-2, high), 1)...)
-		}
+	if high > 0 {
+		rows = append(append(rows, termdraw.Row{}), termdraw.Indent(line.Draw(v.Width-2, high), 1)...)
 	}
-	if v.Width >= PictureWidth && rest() >= 20 && len(s.Pictures) > 0 {
+	if v.Width >= PictureWidth && rest() >= 18 && len(s.Pictures) > 0 {
 		half := (v.Width - 6) / 2
 		left := s.Pictures[0].Draw(half, 3)
 		var right termdraw.Rows

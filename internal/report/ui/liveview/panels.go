@@ -334,6 +334,34 @@ func clientHealth(h *Health) termdraw.Rows {
 	return append(labelled("Client", rows), termdraw.Row{})
 }
 
+// healthColumn draws the client's health as rows of name and figure.
+func healthColumn(h *Health) termdraw.Rows {
+	rows := termdraw.Rows{termdraw.Text(termdraw.Bold, "Client")}
+	add := func(name string, v float64, unit string, limit float64) {
+		ink, text := termdraw.Plain, terminal.Figure(v)
+		if v > limit {
+			ink = termdraw.Warn
+		}
+		if !math.IsNaN(v) {
+			text += unit
+		}
+		var r termdraw.Row
+		rows = append(rows, *r.Left(termdraw.Faint, name, 16).Put(shade(v, ink), text))
+	}
+	add("send lag p99", h.LagP99, " ms", lagLimit)
+	if h.Verdict == "" {
+		return append(rows, termdraw.Text(termdraw.Faint, "not judged yet"))
+	}
+	add("unread p99", h.ReadDelay, " ms", readLimit)
+	add("CPU wait", h.CPUWait, " %", waitLimit)
+	ink := termdraw.Good
+	if h.Verdict != "valid" {
+		ink = termdraw.Warn
+	}
+	var r termdraw.Row
+	return append(rows, *r.Left(termdraw.Faint, "verdict so far", 16).Put(ink, termdraw.Cut(h.Verdict, healthCells-17)))
+}
+
 // Bytes formats an amount of data in steps of 1024; a negative n is unknown.
 func Bytes(n int64) string {
 	if n < 0 {
