@@ -233,7 +233,7 @@ func TestPhasesOfARequest(t *testing.T) {
 	p := open(t, "file://"+states(t)["phases"], 1280)
 	p.do(chromedp.Focus("#waterfall", chromedp.ByQuery), chromedp.KeyEvent(kb.ArrowRight))
 	var text string
-	p.do(chromedp.Evaluate(`JSON.stringify([...document.querySelectorAll(".phases li")].map((li) => [li.children[0].textContent, parseFloat(li.lastChild.textContent.replace(",", "")), li.querySelector(".bar")?.getBoundingClientRect().width ?? -1]))`, &text))
+	p.do(chromedp.Evaluate(`JSON.stringify([...document.querySelectorAll(".phases li:not(.messages)")].map((li) => [li.children[0].textContent, parseFloat(li.lastChild.textContent.replace(",", "")), li.querySelector(".bar")?.getBoundingClientRect().width ?? -1]))`, &text))
 	var list [][3]any
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		t.Fatal(err)

@@ -43,6 +43,7 @@ type content struct {
 	Metrics        []metricRow
 	Words          bool // show explanations of the latency terms
 	Foot           string
+	Measured       float64 // when the measured phase begins on the clock of the lanes, s
 }
 
 // card is a main figure with three more below it.

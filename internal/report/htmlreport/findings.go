@@ -143,6 +143,7 @@ func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock
 	if failed > 0 {
 		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s failed (%s %%). They are not part of any latency figure.", count(failed), terminal.Plural(all, "request"), figure(100*float64(failed)/float64(all))))
 	}
+	b.Measured = c.measured(q)
 	b.Bands = append(append(c.phases(q), c.draining(q)...), c.pauses(q)...)
 	if s := c.slowPhase(q); s != nil {
 		b.Bands = append(b.Bands, s.band)

@@ -58,9 +58,9 @@ func (c *clock) heat(q *runfiles.Requests, tag, name string) *chart.Chart {
 		Traces: []chart.Trace{t}, Notes: []string{fmt.Sprintf("Each cell is a slice of %s and a range of latencies; the darkest has %s requests.", seconds(c.step), count(most))}}
 }
 
-// logTicks returns ticks for an axis of decimal logarithms: round values, at most about six.
+// logTicks returns ticks for an axis of decimal logarithms: round values, about six at most.
 func logTicks(low, high float64) (list []chart.Tick) {
-	for _, digits := range [][]float64{{1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}} {
+	for _, digits := range [][]float64{{1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 5, 7}, {1, 2, 5}, {1, 3}, {1}} {
 		list = nil
 		for e := math.Floor(low); e <= high; e++ {
 			for _, d := range digits {
@@ -70,8 +70,11 @@ func logTicks(low, high float64) (list []chart.Tick) {
 			}
 		}
 		if len(list) <= 6 {
-			return list
+			break
 		}
+	}
+	if len(list) < 2 { // a narrow axis has its ends
+		return []chart.Tick{{At: low, Text: figure(math.Pow(10, low))}, {At: high, Text: figure(math.Pow(10, high))}}
 	}
 	return list
 }

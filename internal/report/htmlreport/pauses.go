@@ -2,6 +2,7 @@ package htmlreport
 
 import (
 	"cmp"
+	"math"
 
 	"aiperf/internal/base/sorting"
 	"aiperf/internal/report/explanation"
@@ -41,4 +42,15 @@ func (c *clock) draining(q *runfiles.Requests) []band {
 		return nil
 	}
 	return []band{{From: c.at(last), To: c.at(end), Name: "draining", Hue: huePhase}}
+}
+
+// measured returns when the first request of a measured phase was sent, in s.
+func (c *clock) measured(q *runfiles.Requests) float64 {
+	at := math.Inf(1)
+	for i := range q.Len() {
+		if !q.Warmup[i] {
+			at = min(at, c.at(q.Start[i]))
+		}
+	}
+	return at
 }

@@ -123,7 +123,7 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 	b.Why = v.Reason
 	for _, note := range v.Notes {
 		if !strings.Contains(note, "requests failed") { // the page shows this itself, with the share
-			b.Findings = append(b.Findings, note)
+			b.Findings = append(b.Findings, note+b.otherClock(note))
 		}
 	}
 	b.Findings = append(b.Findings, b.Last...)
@@ -148,6 +148,14 @@ func (b *builder) verdict(sum *runfiles.Summary) {
 			b.Level, b.Verdict = "suspect", "The measurement is valid, but not complete"
 		}
 	}
+}
+
+// otherClock returns a sentence about the times of a note that count from the measured phase, if the clock of the lanes begins earlier.
+func (b *builder) otherClock(note string) string {
+	if b.Measured <= 0 || !strings.HasPrefix(note, "The server sent nothing for") {
+		return ""
+	}
+	return fmt.Sprintf(" These times count from the end of the warm-up, at %s on the clock of the lanes.", seconds(b.Measured))
 }
 
 // failures takes the green from the verdict if requests failed, and puts their share before it if it is 1 % or more.

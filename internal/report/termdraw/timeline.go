@@ -35,17 +35,18 @@ const (
 	topCells  = 6
 )
 
-// Fit returns the timeline with as many rows per lane (at most three) as fit into room rows, without its extra series if not even two rows per lane fit. 0 rows = it does not
-// fit at all.
+// Fit returns the timeline with as many rows per lane (at most three) as fit into room rows. If not even one row per lane fits, it is without its extra
+// series. 0 rows = it does not fit at all.
 func (t *Timeline) Fit(room int) (fitting Timeline, rows int) {
 	fitting = *t
-	for rows = 3; rows > 1; rows-- {
+	for rows = 3; rows > 0; rows-- {
 		if fitting.height(rows) <= room {
 			return fitting, rows
 		}
 	}
 	fitting.Series = slices.DeleteFunc(slices.Clone(t.Series), func(s Series) bool { return s.Extra })
-	for rows = 2; rows > 0 && fitting.height(rows) > room; rows-- {
+	if fitting.height(1) <= room {
+		rows = 1
 	}
 	return fitting, rows
 }

@@ -110,8 +110,8 @@
     for (const [k, v] of [["class", "ticks"], ["viewBox", "0 0 1000 12"], ["preserveAspectRatio", "none"], ["aria-hidden", "true"]]) svg.setAttribute(k, v);
     path.setAttribute("d", d);
     svg.append(path);
-    const n = gaps.length + 1, words = n.toLocaleString("en-US") + " messages; longest gap " + figure(longest / 100) + " ms, at " + figure(when) + " s";
-    return make("li", { class: "messages" }, make("span", {}, "messages of the answer"), make("span", { class: "track" }, svg), make("span", {}, n.toLocaleString("en-US")), make("small", {}, words));
+    const n = gaps.length + 1, words = n.toLocaleString("en-US") + "; longest gap " + figure(longest / 100) + " ms, at " + figure(when) + " s";
+    return make("li", { class: "messages" }, make("span", {}, "messages of the answer"), make("span", { class: "track" }, svg), make("small", {}, words));
   }
 
   /* the chosen request: its figures, and a bar for each phase on the request's own clock. What was not waited in the client adds up to the latency. */

@@ -109,10 +109,10 @@ func head(s *State, v View, trends bool) termdraw.Rows {
 // healthCells is the width of the column of the client's health.
 const healthCells = 34
 
-// beside puts rows at the right of others.
-func beside(left, right termdraw.Rows, width int) {
+// beside puts rows at the right of others, from a column on.
+func beside(left, right termdraw.Rows, column int) {
 	for i := range min(len(left), len(right)) {
-		left[i].To(width - healthCells).Row(right[i])
+		left[i].To(column).Row(right[i])
 	}
 }
 
@@ -223,7 +223,7 @@ func overview(s *State, v View, room int) termdraw.Rows {
 	laid := high > 0 && v.Width >= PictureWidth // the lanes show the trends, so the client has their place
 	rows := append(make(termdraw.Rows, 0, room), head(s, v, !laid)...)
 	if laid {
-		beside(rows, healthColumn(&s.Health), v.Width)
+		beside(rows, healthColumn(&s.Health), rows[0].Cells()+8)
 	}
 	rows = append(rows, termdraw.Row{}, counts(s, v))
 	if hasGauges {
