@@ -26,7 +26,7 @@ func TestView(t *testing.T) {
 		{[]string{"--ui", "dashboard", "-v"}, true, config.UIDashboard, false},
 		{[]string{"--num-profile-runs", "2"}, true, config.UISimple, false},
 		{[]string{"--concurrency", "1,2"}, true, config.UISimple, false},
-		{[]string{"--num-profile-runs", "2", "--ui", "dashboard"}, true, config.UISimple, true},
+		{[]string{"--num-profile-runs", "2", "--ui", "dashboard"}, true, config.UIDashboard, false},
 	} {
 		p := &Program{Streams: Streams{Terminal: c.terminal}}
 		run, _, found := p.resolve(t.Context(), append([]string{"--model", "mock", "--url", "mock://", "--tokenizer", "builtin"}, c.words...))

@@ -73,7 +73,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	}
 	opts.complete(cfg)
 	say := newReporter(ctx, &opts, cfg)
-	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir, opts.Web.Link())()
+	defer say.showDashboard(opts.Dashboard, cfg.Artifacts.Dir, opts.Web.Link(), seriesLabel(&opts.Info))()
 	if opts.Web != nil {
 		opts.Web.Begin(livepage.Source{Fill: say.view.Source(), Label: seriesLabel(&opts.Info)})
 		defer opts.Web.End("") // of a run without results

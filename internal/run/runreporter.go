@@ -23,12 +23,13 @@ func newReporter(ctx context.Context, o *Options, cfg *config.Benchmark) *report
 	})}
 }
 
-// showDashboard shows the live view on a terminal, if there is one for it. web is the address of the live page. hide restores the terminal.
-func (say *reporter) showDashboard(on *dashboard.Terminal, dir, web string) (hide func()) {
+// showDashboard shows the live view on a terminal, if there is one for it. web is the address of the live page, label what distinguishes the run in
+// its series. hide restores the terminal.
+func (say *reporter) showDashboard(on *dashboard.Terminal, dir, web, label string) (hide func()) {
 	if on == nil {
 		return func() {}
 	}
-	if err := say.view.Show(on, dir, web); err != nil {
+	if err := say.view.Show(on, dir, web, label); err != nil {
 		say.Warn("the dashboard cannot be displayed: " + err.Error())
 	}
 	return say.view.Hide

@@ -147,9 +147,6 @@ func (r *resolver) view() config.UI {
 	case asked == config.UIDashboard && !r.terminal:
 		r.warn("%s dashboard needs a terminal; using simple", r.spell("runtime.ui"))
 		return config.UISimple
-	case asked == config.UIDashboard && (r.run.Sweep != nil || r.run.MultiRun.NumRuns > 1):
-		r.fail("%s dashboard shows one run; several runs can have simple or none", r.spell("runtime.ui"))
-		return config.UISimple
 	case asked != "":
 		return asked
 	case r.on("--verbose") || r.on("--extra-verbose"): // even without a terminal, as in recorded command lines

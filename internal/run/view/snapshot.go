@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/liveview"
 	"aiperf/internal/run/exporters"
@@ -55,6 +56,9 @@ func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 	v.mu.Unlock()
 	if s.Plan.Target == "" {
 		s.Plan = DescribePlan(v.cfg)
+		if v.label != "" {
+			s.Plan.What = append([]string{terminal.Line(v.label)}, s.Plan.What...)
+		}
 	}
 	s.Stopping = v.stopping()
 	var now load.Snapshot

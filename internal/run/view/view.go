@@ -37,7 +37,8 @@ type View struct {
 	secrets  *redact.Secrets      // removed from everything that is shown
 	shown    *dashboard.Dashboard // nil = no dashboard
 	listing  listingProgress
-	cores    int // cores that the process may use, read before the load reserves some
+	label    string // of the run in its series, "" = a single run
+	cores    int    // cores that the process may use, read before the load reserves some
 
 	mu        sync.Mutex // guards what the parts of a run report
 	steps     []liveview.Step
@@ -78,8 +79,10 @@ func simulates(cfg *config.Benchmark) bool {
 	return false
 }
 
-// Show shows the view on a terminal until hide. web is the address of the live page; "" = there is none.
-func (v *View) Show(t *dashboard.Terminal, dir, web string) error {
+// Show shows the view on a terminal until hide. web is the address of the live page, label what distinguishes the run in its series; "" = there is
+// none.
+func (v *View) Show(t *dashboard.Terminal, dir, web, label string) error {
+	v.label = label
 	shown, err := dashboard.Start(dashboard.Options{
 		Terminal: *t, Fill: newSnapshotter(v).fill, Copy: v.whole, Web: web,
 		Interrupt: func() {

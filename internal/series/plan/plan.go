@@ -157,7 +157,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 		progress = i.Progress
 	}
 	var screen *dashboard.Terminal
-	if b.Runtime.UI == config.UIDashboard && id == "" { // for a single run: the screen shows only one
+	if b.Runtime.UI == config.UIDashboard && (id == "" || i.run.Sweep != nil || i.run.MultiRun.NumRuns > 1) { // not for ab, whose runs may be parallel: the screen shows one
 		screen = i.Dashboard
 	}
 	machines, err := i.onMachines(ctx)
