@@ -25,6 +25,11 @@ func (c *Controller) replaceLost(ctx context.Context) error {
 		if !gone || c.takeBack(m) || c.takeSpare(m) {
 			continue
 		}
+		c.vacate(m)
+		if m.process == nil {
+			c.opts.Note(fmt.Sprintf("machine %s was lost; another one can take its place in the next run: join it as before", terminal.Text(name)))
+			continue
+		}
 		if err := c.startAgain(ctx, m); err != nil {
 			return err
 		}
@@ -70,15 +75,15 @@ func (c *Controller) takeSpare(m *member) bool {
 	return false
 }
 
-// startAgain starts another process instead of one that this controller started. A machine that joined by itself leaves its place free.
-func (c *Controller) startAgain(ctx context.Context, m *member) error {
+// vacate takes the place of a lost machine from it.
+func (c *Controller) vacate(m *member) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.order = slices.DeleteFunc(c.order, func(name string) bool { return name == m.name })
-	c.mu.Unlock()
-	if m.process == nil {
-		c.opts.Note(fmt.Sprintf("machine %s was lost; another one can take its place in the next run: join it as before", terminal.Text(m.name)))
-		return nil
-	}
+}
+
+// startAgain starts another process instead of one that this controller started.
+func (c *Controller) startAgain(ctx context.Context, m *member) error {
 	m.process.end(0)
 	c.opts.Note(fmt.Sprintf("machine %s was lost; another process takes its place", terminal.Text(c.title(m))))
 	return c.start(ctx, m.process.host)
