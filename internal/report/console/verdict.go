@@ -73,7 +73,7 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Rate: %s of %s requests/s; the schedule planned %s, of which %.1f %% were sent%s\n",
 			terminal.Exact(v.AchievedRate()), terminal.Exact(target), terminal.Exact(v.DrawnRate()), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)), withoutLost(v))
 	}
-	if v.Slots > 0 {
+	if v.Slots > 0 && v.Valid > 0 {
 		d.say("  Slots: %s of %s in use; %.1f %% of their time an answer had arrived but the next request was not yet sent\n", terminal.Figure(v.SlotsInUse()), terminal.Figure(v.Slots), 100*v.SlotLoss())
 	}
 	if v.Valid > 0 {
