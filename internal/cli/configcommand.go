@@ -157,7 +157,7 @@ func (p *Program) loadFile(ctx context.Context, path string) *config.Run {
 		p.say(nil, resolve.Findings{Problems: faults})
 		return nil
 	}
-	run, found := resolve.FromFile(set, p.Environ, p.Terminal, p.modelLister(ctx, true))
+	run, found := resolve.FromFile(set, p.surroundings(p.modelLister(ctx, true)))
 	for i, text := range found.Problems {
 		found.Problems[i] = strings.TrimPrefix(text, "--config: ")
 	}

@@ -38,7 +38,7 @@ func FuzzResolveFile(f *testing.F) {
 		if faults = append(faults, notBuilt(set)...); len(faults) > 0 || set.Text("--config", "") != path {
 			return
 		}
-		run, found := resolve.FromFile(set, nil, false, nil)
+		run, found := resolve.FromFile(set, resolve.Surroundings{})
 		if len(found.Problems) > 0 {
 			return
 		}

@@ -37,7 +37,7 @@ func (p *Program) resolveOld(ctx context.Context, f *genaiperf.File, rest []stri
 		}
 		axes = append(axes, axis)
 	}
-	run, found := resolve.FromFlags(set, p.Environ, p.Terminal, p.modelLister(ctx, set.True("--dry-run", false)), axes)
+	run, found := resolve.FromFlags(set, p.surroundings(p.modelLister(ctx, set.True("--dry-run", false))), axes)
 	found.Warnings = append(slices.Clone(f.Notes), found.Warnings...)
 	found.Notes = append(sizes, found.Notes...)
 	if run != nil && run.Sweep != nil && len(axes) > 0 && run.Sweep.PostProcess == nil {

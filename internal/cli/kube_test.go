@@ -112,7 +112,8 @@ func TestKubeProfile(t *testing.T) {
 	k, dir := newKubeTest(t), t.TempDir()
 	k.pods("one", 4)
 	k.status = 3
-	k.expect(3, "line of the run", "profile --name one --artifact-dir "+dir+" "+benchmark)
+	k.output = "CSV Export: /results/profile_export_aiperf.csv\nthe last line"
+	k.expect(3, "CSV Export: "+filepath.Join(dir, "profile_export_aiperf.csv")+"\nthe last line", "profile --name one --artifact-dir "+dir+" "+benchmark)
 	if text, err := os.ReadFile(filepath.Join(dir, "profile_export_aiperf.csv")); err != nil || string(text) != "x" {
 		t.Error(string(text), err)
 	}
@@ -227,6 +228,27 @@ func TestKubeFiles(t *testing.T) {
 	k.expect(0, "name: my-benchmark-controller", "show --path "+config)
 	k.expect(0, "minimal", "init --list")
 	k.expect(0, "kind: Job", "profile --dry-run --name one "+benchmark)
+}
+
+// TestKubeVolumeFiles: files that are only on a volume of the pods stay there, and the flags say what their rows would say.
+func TestKubeVolumeFiles(t *testing.T) {
+	k := newKubeTest(t)
+	const run = "generate --name one --model m --url http://server:8000 --tokenizer builtin --volume-claims data:/data --input-file /data/x.jsonl "
+	k.expect(1, "--input-file /data/x.jsonl is only on a volume of the pods, so its format cannot be detected here: give --custom-dataset-type", run)
+	k.expect(1, "give --fixed-schedule or --no-fixed-schedule", run+"--custom-dataset-type mooncake_trace")
+	k.expect(1, "give --num-sessions", run+"--custom-dataset-type dag_jsonl")
+	k.expect(1, "/elsewhere/x.jsonl does not exist", strings.ReplaceAll(run, "/data/x", "/elsewhere/x"))
+	for flags, want := range map[string]string{
+		"--custom-dataset-type single_turn --concurrency 4 --system-prompt-file /data/system.txt": "system_prompt_file: /data/system.txt",
+		"--custom-dataset-type mooncake_trace --fixed-schedule":                                   "type: fixed_schedule",
+		"--custom-dataset-type mooncake_trace --no-fixed-schedule":                                "type: concurrency",
+		"--custom-dataset-type dag_jsonl --num-sessions 3":                                        "sessions: 3",
+	} {
+		status, out, errs := k.run(strings.Fields(run + flags)...)
+		if status != 0 || !strings.Contains(out, "path: /data/x.jsonl") || !strings.Contains(out, want) {
+			t.Errorf("%s: status %d, want %q:\n%s%s", flags, status, want, out, errs)
+		}
+	}
 }
 
 // TestKubePreflight: the checks are printed, and a problem is status 3.

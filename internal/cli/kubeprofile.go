@@ -126,6 +126,8 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 		return 0, nil
 	}
 	f := followerOf(p, cluster)
+	local := newLocalPaths(p.Out, kube.ResultsDir, c.dir)
+	f.Out = local
 	remove := func() error {
 		if own.True("--keep", false) {
 			return nil
@@ -145,7 +147,7 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 		return 0, nil
 	}
 	status, err := p.followStoppable(ctx, f, run)
-	if err != nil {
+	if err = errors.Join(err, local.flush()); err != nil {
 		return 1, fmt.Errorf("%w; look at it with: aiperf kube debug --job-id %s", err, name)
 	}
 	if err := p.fetch(context.WithoutCancel(ctx), f, run, c.dir, allFiles); err != nil {

@@ -41,7 +41,12 @@ func (p *Program) clusterRunOf(ctx context.Context, own *setting.CommandLine, wo
 		words = append(words, "--machines-wait", podsWait)
 	}
 	workers := int(oneInt(own, "--total-workers", defaultWorkers))
-	run, set, found := p.resolve(ctx, append(words, "--machines", strconv.Itoa(workers), "--machines-listen", net.JoinHostPort("0.0.0.0", strconv.Itoa(machinesPort))))
+	volumes, err := mounts(own)
+	if err != nil {
+		return nil, err
+	}
+	words = append(words, "--machines", strconv.Itoa(workers), "--machines-listen", net.JoinHostPort("0.0.0.0", strconv.Itoa(machinesPort)))
+	run, set, found := p.resolveFor(ctx, words, func(file string) bool { return isMounted(volumes, file) })
 	if run != nil {
 		p.Secrets.Add(run.Secrets()...)
 	}
@@ -140,7 +145,7 @@ func (c *clusterRun) finish(name string) error {
 func (c *clusterRun) packData() error {
 	c.spec.Data = map[string][]byte{}
 	for i, file := range c.run.InputPaths() {
-		if *file == "" || c.isMounted(*file) {
+		if *file == "" || isMounted(c.spec.Mounts, *file) {
 			continue
 		}
 		info, err := os.Stat(*file)
@@ -165,8 +170,8 @@ func (c *clusterRun) packData() error {
 var notInFiles = lazyregexp.New(`[^A-Za-z0-9._-]+`)
 
 // isMounted reports whether a file is on a volume of the pods.
-func (c *clusterRun) isMounted(file string) bool {
-	for _, m := range c.spec.Mounts {
+func isMounted(volumes []kube.Mount, file string) bool {
+	for _, m := range volumes {
 		if strings.HasPrefix(path.Clean(file), m.Path+"/") {
 			return true
 		}

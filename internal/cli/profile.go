@@ -214,6 +214,12 @@ func (p *Program) modelLister(ctx context.Context, dry bool) resolve.ModelLister
 
 // resolve resolves the command line. Errors in single flags are reported alone, because errors that follow from them do not help.
 func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run, set *setting.CommandLine, found resolve.Findings) {
+	return p.resolveFor(ctx, words, nil)
+}
+
+// resolveFor resolves the command line of a run that pods send. mounted reports whether a path is on one of their volumes; nil = the run is sent from
+// here.
+func (p *Program) resolveFor(ctx context.Context, words []string, mounted func(path string) bool) (run *config.Run, set *setting.CommandLine, found resolve.Findings) {
 	if p.old {
 		words = withoutUnset(words)
 	}
@@ -238,13 +244,18 @@ func (p *Program) resolve(ctx context.Context, words []string) (run *config.Run,
 		defaults, words := oldDefaults(words)
 		return p.resolveOld(ctx, defaults, words)
 	}
-	ask := p.modelLister(ctx, set.True("--dry-run", false))
+	about := p.surroundings(p.modelLister(ctx, set.True("--dry-run", false)))
+	about.Mounted = mounted
 	if set.Has("--config") {
-		run, found = resolve.FromFile(set, p.Environ, p.Terminal, ask)
+		run, found = resolve.FromFile(set, about)
 	} else {
-		run, found = resolve.FromFlags(set, p.Environ, p.Terminal, ask, nil)
+		run, found = resolve.FromFlags(set, about, nil)
 	}
 	return run, set, found
+}
+
+func (p *Program) surroundings(ask resolve.ModelLister) resolve.Surroundings {
+	return resolve.Surroundings{Environ: p.Environ, Terminal: p.Terminal, Ask: ask}
 }
 
 // notBuilt refuses flags that this build only recognises. Switching off something that is off anyway is allowed.

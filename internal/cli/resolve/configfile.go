@@ -11,14 +11,14 @@ import (
 )
 
 // FromFile reads a run from --config and applies the flags on top of it.
-func FromFile(set *setting.CommandLine, environ []string, terminal bool, ask ModelLister) (*config.Run, Findings) {
+func FromFile(set *setting.CommandLine, about Surroundings) (*config.Run, Findings) {
 	environment := config.DefaultEnvironment()
-	problems, warnings := ReadEnvironment(environ, &environment)
-	run, notes, err := config.Load(set.Text("--config", ""), environment, getenv(environ))
+	problems, warnings := ReadEnvironment(about.Environ, &environment)
+	run, notes, err := config.Load(set.Text("--config", ""), environment, getenv(about.Environ))
 	if err != nil {
 		return nil, Findings{Problems: append(problems, set.Spelled("--config")+": "+err.Error())}
 	}
-	r := &resolver{set: set, terminal: terminal, run: run, fromFile: true, ask: ask, environ: environ, place: run.Spelling, Findings: Findings{Problems: problems, Warnings: slices.Concat(warnings, set.Warnings, notes)}}
+	r := &resolver{Surroundings: about, set: set, run: run, fromFile: true, place: run.Spelling, Findings: Findings{Problems: problems, Warnings: slices.Concat(warnings, set.Warnings, notes)}}
 	run.TakeFirst()
 	r.plainNames()
 	if len(run.Datasets) == 1 && run.Profiling() != nil {

@@ -116,7 +116,7 @@ func (r *resolver) systemPrompt(d *config.Dataset) {
 	if r.has("--system-prompt") || r.has("--system-prompt-file") {
 		d.SystemPrompt, d.SystemPromptFile = r.set.Text("--system-prompt", ""), r.set.Text("--system-prompt-file", "")
 	}
-	if d.SystemPromptFile == "" {
+	if d.SystemPromptFile == "" || r.unseen(d.SystemPromptFile) {
 		return
 	}
 	switch text, err := boundedfile.ReadAll(d.SystemPromptFile, maxSystemPrompt); {
@@ -165,6 +165,10 @@ func (r *resolver) fileDataset(d *config.Dataset, path, kind string) {
 		d.Entries = r.entries()
 	}
 	if !r.knownFormat(kind) {
+		return
+	}
+	if r.unseen(path) {
+		r.unseenDataset(d)
 		return
 	}
 	column := r.set.Text("--input-column", d.InputColumn)

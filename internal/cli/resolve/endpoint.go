@@ -27,7 +27,7 @@ func (r *resolver) endpointSection() {
 	hook(r, "--server-profiler", &e.ServerProfiler)
 	r.bind("endpoint.")
 	if r.has("--api-key") {
-		key, err := APIKey(e.APIKey, r.environ)
+		key, err := APIKey(e.APIKey, r.Environ)
 		if err != nil {
 			r.fail("%s: %v", r.spelled("--api-key"), err)
 		}

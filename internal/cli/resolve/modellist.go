@@ -48,7 +48,7 @@ func (r *resolver) askModel() {
 	switch {
 	case e.Type == "dynamic_grpc": // its messages may use any names
 		r.run.Models.Items = []config.Model{{Name: e.Type}}
-	case r.ask == nil:
+	case r.Ask == nil:
 		r.fail("no model: name it with --model (a run asks the server for it; a dry run sends nothing)")
 		return
 	case e.Transport == grpcScheme: // gRPC has no list of models
@@ -57,7 +57,7 @@ func (r *resolver) askModel() {
 	case len(r.Problems) > 0:
 		return
 	default:
-		found, err := OnlyModel(r.ask, &r.run.Benchmark, r.spell)
+		found, err := OnlyModel(r.Ask, &r.run.Benchmark, r.spell)
 		if err != nil {
 			r.fail("%v", err)
 			return

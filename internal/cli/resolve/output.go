@@ -144,14 +144,14 @@ func (r *resolver) view() config.UI {
 		asked = r.run.Runtime.UI
 	}
 	switch {
-	case asked == config.UIDashboard && !r.terminal:
+	case asked == config.UIDashboard && !r.Terminal:
 		r.warn("%s dashboard needs a terminal; using simple", r.spell("runtime.ui"))
 		return config.UISimple
 	case asked != "":
 		return asked
 	case r.on("--verbose") || r.on("--extra-verbose"): // even without a terminal, as in recorded command lines
 		return config.UISimple
-	case !r.terminal:
+	case !r.Terminal:
 		return config.UINone
 	case r.run.Sweep != nil || r.run.MultiRun.NumRuns > 1:
 		return config.UISimple

@@ -13,10 +13,19 @@ import (
 	"aiperf/internal/workload/dataset/custom"
 )
 
+// Surroundings is what the meaning of a command line depends on besides its words.
+type Surroundings struct {
+	Environ  []string    // "KEY=value"
+	Terminal bool        // standard output is a terminal
+	Ask      ModelLister // returns the models of the server; nil = no request may be sent
+	// Mounted reports whether a path is on a volume of the pods that send the run; nil = the run is sent from here.
+	Mounted func(path string) bool
+}
+
 // resolver makes a run from flags, environment and files, and collects messages.
 type resolver struct {
+	Surroundings
 	set         *setting.CommandLine
-	terminal    bool // standard output is a terminal
 	fromFile    bool // the run comes from a file: settings without a flag stay unchanged
 	run         *config.Run
 	place       func(path string) string // returns where a value is in the file; nil without a file
@@ -24,10 +33,8 @@ type resolver struct {
 	file        *custom.FileSample // nil without an input file
 	load        loadFlags
 	axes        config.Axes // that no flag can express: those of GenAI-Perf's sweeps
-	ask         ModelLister // returns the models of the server; nil = no request may be sent
 	modelWanted bool        // the user named no model; askModel asks the server
 	simulated   bool        // askModel asked, and a simulated server of this program answered
-	environ     []string    // "KEY=value"
 	Findings
 }
 
@@ -82,9 +89,9 @@ func (r *resolver) translated(words, now string) {
 }
 
 // FromFlags makes a run from flags and environment. The run also sweeps the given axes, nil = none. It is complete only if there are no problems.
-func FromFlags(set *setting.CommandLine, environ []string, terminal bool, ask ModelLister, axes config.Axes) (*config.Run, Findings) {
-	r := &resolver{set: set, terminal: terminal, run: config.Default(), ask: ask, axes: axes, environ: environ}
-	r.Problems, r.Warnings = ReadEnvironment(environ, &r.run.Environment)
+func FromFlags(set *setting.CommandLine, about Surroundings, axes config.Axes) (*config.Run, Findings) {
+	r := &resolver{Surroundings: about, set: set, run: config.Default(), axes: axes}
+	r.Problems, r.Warnings = ReadEnvironment(about.Environ, &r.run.Environment)
 	r.Warnings = append(r.Warnings, set.Warnings...)
 	r.sections()
 	r.advise()

@@ -26,6 +26,11 @@ type FileSample struct {
 	column string // column of the prompts named by the user, "" = one of the usual names
 }
 
+// Unseen returns what is known about a file that only another computer can read: its format, and whether the user says that its rows have times.
+func Unseen(f Format, timed bool) *FileSample {
+	return &FileSample{Format: f, Timed: timed, AllTimed: timed, named: f.Name}
+}
+
 // SampleFile detects the format of a file, checks that its rows are JSON objects and counts them. column is the key of the prompts, "" = not given. as
 // names the settings in errors. The error has one line for each of the first ten errors.
 func SampleFile(path, named, column string, as setting.Spell) (*FileSample, error) {
