@@ -40,6 +40,7 @@ var commandExamples = map[string]string{
 	"kube generate":          "kube generate --name my-run --url http://vllm:8000 --model m --concurrency 8 --image IMAGE\nkube generate --name my-run --url http://vllm:8000 --model m --concurrency 8 --image IMAGE --only-secret",
 	"kube init":              "kube init --model m --url http://vllm:8000 --output run.yaml\nkube init --list",
 	"kube validate":          "kube validate run.yaml",
+	"kube dashboard":         "kube dashboard my-run",
 	"kube preflight":         "kube preflight --workers 4 --image IMAGE --endpoint-url http://vllm:8000",
 	"kube attach":            "kube attach my-run",
 	"kube results":           "kube results my-run --output artifacts/my-run",

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/run/kube"
 	"aiperf/internal/run/podserver"
 	"aiperf/internal/telemetry/promserver"
 )
@@ -51,7 +52,8 @@ func (p *Program) keepRun(ctx context.Context, set *setting.CommandLine, file st
 	}
 	keeper := podserver.New(podserver.Options{
 		Command: append([]string{program}, keptWords(file, dir, keys, lookup(p.Environ, podVariable))...), Dir: dir, Out: p.Out,
-		Keep: time.Duration(set.Floats("--keep-results")[0] * float64(time.Second)),
+		Environ: []string{"AIPERF_API_SERVER_TOKEN=" + token},
+		Keep:    time.Duration(set.Floats("--keep-results")[0] * float64(time.Second)),
 	})
 	for _, address := range addresses {
 		guard := &promserver.AccessGuard{Token: token, Host: "0.0.0.0", Open: func(path string) bool { return path == "/healthz" || path == "/readyz" }}
@@ -80,7 +82,7 @@ func closeSoon(ctx context.Context, server *promserver.Server) {
 func keptWords(file, dir, keys, pod string) []string {
 	words := []string{"profile", "--config", file, "--artifact-dir", dir, "--machines-keys", keys}
 	if pod != "" {
-		words = append(words, "--machines-listen", net.JoinHostPort(pod, strconv.Itoa(machinesPort)))
+		words = append(words, "--machines-listen", net.JoinHostPort(pod, strconv.Itoa(machinesPort)), "--web="+net.JoinHostPort("127.0.0.1", strconv.Itoa(kube.PagePort)))
 	}
 	return words
 }

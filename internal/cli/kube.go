@@ -37,12 +37,9 @@ func (p *Program) kubeGroup() *cobra.Command {
 	}
 	results := p.kubeResults()
 	results.AddCommand(p.kubeListRuns())
-	dashboard := refusedCommand{name: "dashboard", summary: "page of the results of a cluster in a browser"}.command()
-	dashboard.GroupID = groupLater
-	root.AddGroup(&cobra.Group{ID: groupLater, Title: groupLater + ":"})
 	root.AddCommand(p.kubeProfile(), p.kubeSweep(), p.kubeGenerate(), p.kubeInit(), p.kubeValidate(), p.kubePreflight(), p.kubeProbe(), p.kubeAttach(), results, p.kubeList(), p.kubeLogs(),
 		p.kubeCancel(), p.kubeShutdown(), p.kubeDelete(), p.kubeCleanup(), p.kubeShow(), p.kubeDebug(),
-		dashboard)
+		p.kubeDashboard())
 	return root
 }
 

@@ -146,6 +146,7 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 		p.printErr("note: the run has begun; follow it with: aiperf kube attach %s", name)
 		return 0, nil
 	}
+	p.printErr("note: see it live: aiperf kube dashboard %s", name)
 	status, err := p.followStoppable(ctx, f, run)
 	if err = errors.Join(err, local.flush()); err != nil {
 		return 1, fmt.Errorf("%w; look at it with: aiperf kube debug --job-id %s", err, name)

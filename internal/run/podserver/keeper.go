@@ -17,6 +17,7 @@ import (
 // Options of a keeper.
 type Options struct {
 	Command []string      // the program of the run and its arguments
+	Environ []string      // more variables for it, "NAME=value"
 	Dir     string        // folder of the files of the run
 	Keep    time.Duration // after the end of the run, if nobody fetches the files
 	Out     io.Writer     // also receives the output of the run
@@ -63,6 +64,7 @@ func New(o Options) *Keeper {
 func (k *Keeper) Run(ctx context.Context) (status int, err error) {
 	cmd := exec.Command(k.opts.Command[0], k.opts.Command[1:]...)
 	cmd.Stdout, cmd.Stderr = k.output, k.output
+	cmd.Env = append(os.Environ(), k.opts.Environ...)
 	if err := cmd.Start(); err != nil {
 		return 1, err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"os"
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/htmlreport"
@@ -50,8 +51,14 @@ func (i *invocation) showReused(dir string) {
 	}
 }
 
+// inPod is the variable that is set in the pods of a run on a cluster. There the address of the page is of no use; kube dashboard forwards it.
+const inPod = "AIPERF_POD_IP"
+
 // sayLivePage prints the address of the live page. chosen says that the user chose the token, which is not printed.
 func (i *invocation) sayLivePage(chosen bool) {
+	if os.Getenv(inPod) != "" && !i.web.Reachable() {
+		return
+	}
 	note := ""
 	if chosen {
 		note = " (with the token that you gave: ?token=TOKEN)"

@@ -34,6 +34,15 @@ func (l *Lab) Namespace(ctx context.Context, name string) error {
 
 // Apply creates the objects of a YAML text in a namespace, as the user of a configuration.
 func Apply(ctx context.Context, config *rest.Config, namespace, text string) error {
+	return create(ctx, config, namespace, text, metav1.CreateOptions{})
+}
+
+// Check lets the API server check the objects of a YAML text without creating them (a server-side dry run). Fields that it does not know are errors.
+func Check(ctx context.Context, config *rest.Config, namespace, text string) error {
+	return create(ctx, config, namespace, text, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict})
+}
+
+func create(ctx context.Context, config *rest.Config, namespace, text string, how metav1.CreateOptions) error {
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return err
@@ -56,7 +65,7 @@ func Apply(ctx context.Context, config *rest.Config, namespace, text string) err
 		if err != nil {
 			return err
 		}
-		if _, err := client.Resource(m.Resource).Namespace(namespace).Create(ctx, &o, metav1.CreateOptions{}); err != nil {
+		if _, err := client.Resource(m.Resource).Namespace(namespace).Create(ctx, &o, how); err != nil {
 			return fmt.Errorf("%s %s: %w", kind.Kind, o.GetName(), err)
 		}
 	}
