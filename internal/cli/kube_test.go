@@ -20,11 +20,12 @@ type kubeTest struct {
 	*kubefake.Cluster
 	t *testing.T
 
-	mu     sync.Mutex
-	state  string // of the controller
-	status int
-	output string
-	posted []string
+	mu      sync.Mutex
+	state   string // of the controller
+	status  int
+	output  string
+	posted  []string
+	fetched bool
 }
 
 func newKubeTest(t *testing.T) *kubeTest {
@@ -45,6 +46,7 @@ func (k *kubeTest) serve(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no token", http.StatusUnauthorized)
 	case r.Method == http.MethodPost:
 		k.posted = append(k.posted, r.URL.Path)
+		k.fetched = k.fetched || r.URL.Path == "/api/fetched"
 		fmt.Fprint(w, "{}")
 	case r.URL.Path == "/api/output":
 		from := r.URL.Query().Get("from")
@@ -55,7 +57,7 @@ func (k *kubeTest) serve(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, k.output)
 		}
 	case r.URL.Path == "/api/state":
-		fmt.Fprintf(w, `{"state":%q,"exit_status":%d}`, k.state, k.status)
+		fmt.Fprintf(w, `{"state":%q,"exit_status":%d,"fetched":%t}`, k.state, k.status, k.fetched)
 	case r.URL.Path == "/api/results/list": // the digest is that of "x"
 		sum := "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
 		fmt.Fprintf(w, `{"files":[{"name":"profile_export_aiperf.csv","size":1,"sha256":%q},{"name":"profile_export.jsonl","size":1,"sha256":%q}]}`, sum, sum)
@@ -154,19 +156,19 @@ func TestKubeDetached(t *testing.T) {
 	k.expect(0, "kind: ConfigMap", "show two")
 	k.expect(0, ".", "results list-runs two")
 	k.expect(0, "1 file of run two", "results two --summary-only --output "+dir)
+	k.expect(1, "its files would be lost", "delete two")
 	k.expect(0, "2 files of run two", "results two --output "+dir)
 	k.state = "running"
 	k.expect(1, "has not ended", "results two --output "+dir)
 	k.expect(0, "run two stops", "cancel two")
 	k.state = "finished"
 	k.expect(0, "", "shutdown two")
-	if got := strings.Join(k.posted, " "); got != "/api/cancel /api/shutdown" {
+	if got := strings.Join(k.posted, " "); got != "/api/fetched /api/cancel /api/shutdown" {
 		t.Error(got)
 	}
-	k.expect(1, "its files would be lost", "delete two")
 	k.expect(0, "", "cleanup --dry-run")
 	k.expect(0, "two (running) would be deleted", "cleanup --all --force --dry-run")
-	k.expect(0, "5 objects deleted", "delete two --force")
+	k.expect(0, "5 objects deleted", "delete two")
 }
 
 // TestKubeRefusals: errors name the flag.

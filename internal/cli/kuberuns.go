@@ -93,16 +93,19 @@ func (p *Program) kubeResults() *cobra.Command {
 			if err != nil {
 				return 1, err
 			}
-			remote.Close() // fetching opens its own, again and again if it must
-			wanted := allFiles
-			if !k.set.True("--all", true) {
+			defer remote.Close()
+			all, wanted := k.set.True("--all", true), allFiles
+			if !all {
 				wanted = isSmallResult
 			}
 			if err := k.fetch(ctx, k.follower(), run, k.set.Text("--output", filepath.Join("artifacts", run.Name)), wanted); err != nil {
 				return 1, err
 			}
-			if k.set.True("--shutdown", false) {
+			switch {
+			case k.set.True("--shutdown", false):
 				_, err = kube.Remove(ctx, k.cluster, run.Name)
+			case all:
+				err = remote.Fetched(ctx)
 			}
 			return 0, err
 		},
@@ -284,7 +287,7 @@ func (p *Program) kubeDelete() *cobra.Command {
 			if err != nil {
 				return 1, err
 			}
-			if (run.State == kube.Running || run.State == kube.Finished) && !k.set.True("--force", false) {
+			if (run.State == kube.Running || run.State == kube.Finished) && !k.set.True("--force", false) && !k.isFetched(ctx, run) {
 				return 1, fmt.Errorf("run %s is %s and its files would be lost; fetch them with aiperf kube results %s, or add --force", run.Name, run.State, run.Name)
 			}
 			n, err := kube.Remove(ctx, k.cluster, run.Name)
@@ -294,6 +297,17 @@ func (p *Program) kubeDelete() *cobra.Command {
 			return 0, err
 		},
 	})
+}
+
+// isFetched reports whether somebody has all files of a run that has ended.
+func (k *kubeCall) isFetched(ctx context.Context, run *kube.Run) bool {
+	remote, err := kube.NewRemote(ctx, k.cluster, run)
+	if err != nil {
+		return false
+	}
+	defer remote.Close()
+	state, err := remote.State(ctx)
+	return err == nil && state.Fetched
 }
 
 func (p *Program) kubeCleanup() *cobra.Command {

@@ -103,6 +103,11 @@ func (r *Remote) Cancel(ctx context.Context) error {
 	return r.document(ctx, http.MethodPost, "/api/cancel", nil)
 }
 
+// Fetched tells the controller that all files of the finished run are here.
+func (r *Remote) Fetched(ctx context.Context) error {
+	return r.document(ctx, http.MethodPost, "/api/fetched", nil)
+}
+
 // Shutdown ends the controller of a finished run. Its files are gone then.
 func (r *Remote) Shutdown(ctx context.Context) error {
 	return r.document(ctx, http.MethodPost, "/api/shutdown", nil)

@@ -45,6 +45,8 @@ type State struct {
 	Reason string `json:"reason"`      // why the run could not be started or was killed; "" = none
 	Output int64  `json:"output_bytes"`
 	Left   int64  `json:"kept_s"` // for how long a finished run is still kept, s
+	// Fetched says that somebody has all files of the finished run.
+	Fetched bool `json:"fetched"`
 }
 
 // The phases of a run.
@@ -184,6 +186,7 @@ func (k *Keeper) Handler() http.Handler {
 	})
 	mux.HandleFunc("GET /api/results/files/{name...}", k.serveFile)
 	mux.HandleFunc("POST /api/cancel", func(w http.ResponseWriter, _ *http.Request) { document(w, map[string]bool{"cancelled": k.interrupt()}) })
+	mux.HandleFunc("POST /api/fetched", k.serveFetched)
 	mux.HandleFunc("POST /api/shutdown", k.serveShutdown)
 	return mux
 }
@@ -204,6 +207,14 @@ func (k *Keeper) serveOutput(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(FirstHeader, strconv.FormatInt(first, 10))
 	w.Header().Set(PhaseHeader, s.Phase)
 	_, _ = w.Write(text) // the client may be gone
+}
+
+// serveFetched notes that somebody has all files.
+func (k *Keeper) serveFetched(w http.ResponseWriter, _ *http.Request) {
+	k.mu.Lock()
+	k.state.Fetched = k.state.Phase == Finished
+	k.mu.Unlock()
+	document(w, k.current())
 }
 
 // serveShutdown ends the waiting for somebody who fetches the files. A run that has not finished continues.

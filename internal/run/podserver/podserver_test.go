@@ -160,6 +160,12 @@ func (k *kept) checkFiles() {
 			k.t.Errorf("%s: %d", path, resp.StatusCode)
 		}
 	}
+	if _, body := k.ask("GET", "/api/state"); !strings.Contains(body, `"fetched":false`) {
+		k.t.Error(body)
+	}
+	if _, body := k.ask("POST", "/api/fetched"); !strings.Contains(body, `"fetched":true`) {
+		k.t.Error(body)
+	}
 	if resp, _ := k.ask("GET", "/api/output?from=x"); resp.StatusCode != http.StatusBadRequest {
 		k.t.Error(resp.StatusCode)
 	}
