@@ -15,6 +15,7 @@ import (
 
 	htmlpage "aiperf/internal/report/htmlreport"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/report/systems"
 	"aiperf/internal/telemetry/promserver"
 )
 
@@ -31,6 +32,9 @@ func (p *Program) dashboard(ctx context.Context, o *plotCall, host string, port 
 		}
 	}
 	d := &htmlpage.Dashboard{Runs: runs, Config: o.config, Theme: o.theme, Version: Version()}
+	if len(runs) > 1 {
+		d.Systems = func() ([]byte, error) { return p.systemsText(systems.Options{Paths: o.paths}) }
+	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.FormatInt(port, 10)))
 	if err != nil {
 		return fmt.Errorf("--host, --port: %w", err)

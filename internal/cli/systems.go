@@ -29,20 +29,26 @@ func systemFlags() (list []string) {
 	return list
 }
 
-// systemsPage writes one page that compares the runs below the paths as systems; dir is its directory.
-func (p *Program) systemsPage(set *setting.CommandLine, paths []string, dir string) error {
-	o := systems.Options{Paths: paths, Labels: set.Texts("--label"), Prices: set.Floats("--gpu-hour-price"), ColorBy: set.Text("--color-by", ""), Warn: p.warnf, Spelled: systems.Spelled{Label: "--label", ColorBy: "--color-by", GPUs: "--gpus", Price: "--gpu-hour-price"}}
-	for _, n := range set.Ints("--gpus") {
-		o.GPUs = append(o.GPUs, int(n))
-	}
+// systemsText returns the page that compares systems.
+func (p *Program) systemsText(o systems.Options) ([]byte, error) {
+	o.Warn, o.Spelled = p.warnf, systems.Spelled{Label: "--label", ColorBy: "--color-by", GPUs: "--gpus", Price: "--gpu-hour-price"}
 	c, err := systems.Collect(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, note := range c.Notes {
 		p.warnf("%s", note)
 	}
-	text, err := htmlpage.Systems(c, Version())
+	return htmlpage.Systems(c, Version())
+}
+
+// systemsPage writes one page that compares the runs below the paths as systems; dir is its directory.
+func (p *Program) systemsPage(set *setting.CommandLine, paths []string, dir string) error {
+	o := systems.Options{Paths: paths, Labels: set.Texts("--label"), Prices: set.Floats("--gpu-hour-price"), ColorBy: set.Text("--color-by", "")}
+	for _, n := range set.Ints("--gpus") {
+		o.GPUs = append(o.GPUs, int(n))
+	}
+	text, err := p.systemsText(o)
 	if err != nil {
 		return err
 	}

@@ -107,6 +107,28 @@ func TestDashboardOfOneRun(t *testing.T) {
 	}
 }
 
+// TestDashboardPages: the dashboard leads to the report of a run and to the page that compares all runs as systems, with the token of its address.
+func TestDashboardPages(t *testing.T) {
+	address := dashboard(t, work, "--host", "0.0.0.0")
+	p := open(t, strings.Replace(address, "0.0.0.0", "127.0.0.1", 1), 1280)
+	p.comes(`document.querySelector("#systems")`)
+	systems := p.text(`document.querySelector("#systems").href`)
+	p.click("#menu")
+	p.click("#runs .run button")
+	p.comes(`document.querySelector("dialog#run").open`)
+	report := p.text(`document.querySelector("#run-body a").href`)
+	for page, want := range map[string]string{systems: "#points tbody tr", report: "#waterfall"} {
+		one := open(t, page, 1280)
+		if got := one.text(`document.querySelectorAll("` + want + `").length`); got == "0" {
+			t.Errorf("%s lacks %s", page, want)
+		}
+		one.alone()
+	}
+	if got, err := http.Get(strings.Replace(report, "run=", "run=9", 1)); err != nil || got.StatusCode != http.StatusNotFound {
+		t.Errorf("a run that does not exist: %v, %v", got, err)
+	}
+}
+
 // TestDashboardIsStopped: controls of a page whose program does not answer say so.
 func TestDashboardIsStopped(t *testing.T) {
 	p := open(t, dashboard(t, work), 1280)

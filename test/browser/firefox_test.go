@@ -189,6 +189,9 @@ func TestFirefox(t *testing.T) {
 			if got := f.text(`document.querySelector("#detail").textContent`); !strings.Contains(got, "started at") {
 				t.Errorf("the detail is %q", got)
 			}
+			f.text(`(() => { const s = document.querySelector("#filter"); s.value = "failed"; s.onchange(); })()`)
+			f.text(`new Promise((done) => { const look = () => ["time=", "requests=failed", "request="].every((s) => location.hash.includes(s)) ? done("") : setTimeout(look, 20); look(); })`)
+			f.text(`document.querySelector(".lane").uplot.setCursor({ left: 200, top: 50 })`)
 		}
 		f.text(`new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(""))))`)
 		if f.complaints != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"aiperf/internal/base/lazyregexp"
@@ -25,12 +26,15 @@ type Dashboard struct {
 	Config  *plots.Config
 	Theme   string // initial theme
 	Version string
+	Systems func() ([]byte, error) // returns the page that compares the runs as systems; nil = there is none
 }
 
 // Handler serves the page and the requests of its script.
 func (d *Dashboard) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", d.page)
+	mux.HandleFunc("GET /report", d.report)
+	mux.HandleFunc("GET /systems", d.systems)
 	mux.HandleFunc("POST /api/plots", answer(d.plots))
 	mux.HandleFunc("POST /api/run", answer(d.run))
 	mux.HandleFunc("POST /api/export", d.export)
@@ -78,6 +82,36 @@ func (d *Dashboard) page(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(shell("dashboard.html", "AIPerf Dashboard", "", "", "page.js", "dashboard.js")) // an error means that the client has gone
 }
 
+// report serves the report of the run whose number is given.
+func (d *Dashboard) report(w http.ResponseWriter, r *http.Request) {
+	i, err := strconv.Atoi(r.FormValue("run"))
+	if err != nil || i < 0 || i >= len(d.Runs) {
+		http.Error(w, fmt.Sprintf("run=%s: there is no such run; numbers are 0 to %d", r.FormValue("run"), len(d.Runs)-1), http.StatusNotFound)
+		return
+	}
+	text, err := Run(d.Runs[i], d.Version)
+	servePage(w, text, err)
+}
+
+// systems serves the page that compares the runs as systems.
+func (d *Dashboard) systems(w http.ResponseWriter, r *http.Request) {
+	if d.Systems == nil {
+		http.NotFound(w, r)
+		return
+	}
+	text, err := d.Systems()
+	servePage(w, text, err)
+}
+
+func servePage(w http.ResponseWriter, text []byte, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(text) // an error means that the client has gone
+}
+
 // question selects runs and plots.
 type question struct {
 	Runs  []string // directories; nil = all
@@ -105,6 +139,7 @@ type pagePlot struct {
 // state is the answer for the page.
 type state struct {
 	Multi   bool
+	Systems bool // there is a page that compares the runs as systems
 	Theme   string
 	Chosen  []string
 	Runs    []runRow
@@ -205,7 +240,7 @@ func (d *Dashboard) plots(q question) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{Multi: len(runs) > 1, Theme: d.Theme, Plots: list, Stats: statistics(runs), Types: plots.Types(len(runs) > 1)}
+	s := &state{Multi: len(runs) > 1, Systems: d.Systems != nil, Theme: d.Theme, Plots: list, Stats: statistics(runs), Types: plots.Types(len(runs) > 1)}
 	for _, r := range runs {
 		s.Chosen = append(s.Chosen, r.Dir)
 	}

@@ -13,6 +13,9 @@
   };
   const dark = () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light");
 
+  const address = (path) => path + (token ? (path.includes("?") ? "&" : "?") + "token=" + encodeURIComponent(token) : "");
+  const reportLink = (dir, text) => make("a", { href: address("report?run=" + state.facts.Runs.findIndex((r) => r.Dir === dir)) }, text);
+
   /* runs: directories that are chosen; null = all. single: the run of a drill-down. plots: {Name, Settings, large, hidden, custom} */
   const state = { runs: null, single: null, plots: null, kept: null, facts: null, number: 0 };
   const chosen = () => (state.single ? [state.single] : state.runs);
@@ -42,6 +45,10 @@
   function show() {
     const f = state.facts;
     $("#mode").textContent = f.Multi ? "Comparing " + f.Chosen.length + " of " + f.Runs.length + " runs" : "Analyzing run: " + (f.Runs.find((r) => r.Dir === f.Chosen[0]) || {}).Name;
+    const pages = [];
+    if (!f.Multi) pages.push(reportLink(f.Chosen[0], "Report of this run"));
+    if (f.Systems && f.Runs.length > 1) pages.push(make("a", { id: "systems", href: address("systems") }, "Compare as systems"));
+    $("#pages").replaceChildren(...pages.flatMap((a) => [a, " "]));
     $("#back").hidden = !state.single;
     const missing = state.plots.filter((p) => p.Missing && !p.hidden);
     $("#missing").replaceChildren(...missing.map((p) => make("li", {}, p.Name + " is not drawn: " + p.Missing)));
@@ -129,7 +136,7 @@
     }
     $("#run-title").textContent = d.Name;
     const rows = (list) => make("table", {}, make("tbody", {}, ...list.map((r) => make("tr", {}, make("th", { scope: "row" }, r[0]), make("td", {}, r[1])))));
-    $("#run-body").replaceChildren(make("h3", {}, "Key figures (avg)"), rows(d.Figures.map((r) => [r.Name, r.Cell[0]])), make("details", {}, make("summary", {}, "Configuration"), rows(d.Settings)));
+    $("#run-body").replaceChildren(make("p", {}, reportLink(dir, "Report of this run")), make("h3", {}, "Key figures (avg)"), rows(d.Figures.map((r) => [r.Name, r.Cell[0]])), make("details", {}, make("summary", {}, "Configuration"), rows(d.Settings)));
     $("#drill").onclick = () => { $("#run").close(); state.kept = state.plots; state.single = dir; state.plots = null; load(); };
     $("#run").showModal();
   }

@@ -124,6 +124,8 @@
     if (lo > hi) return axis.Scale === "log" ? [1, 10] : [0, 1];
     if (axis.Scale === "log") { const k = Math.pow(hi / lo, 0.05) || 1; return [lo / Math.max(k, 1.02), hi * Math.max(k, 1.02)]; }
     if (axis.FromZero) { lo = Math.min(lo, 0); hi = Math.max(hi, 0); }
+    const least = 0.01 * Math.max(Math.abs(lo), Math.abs(hi)), middle = (lo + hi) / 2; // a smaller spread than 1 % is not blown up to the whole panel
+    if (hi > lo && hi - lo < least) { lo = middle - least / 2; hi = middle + least / 2; }
     const room = 0.05 * (hi - lo) || Math.abs(hi) * 0.05 || 0.5;
     return [axis.FromZero && lo === 0 ? 0 : lo - room, axis.FromZero && hi === 0 ? 0 : hi + room];
   }
@@ -413,7 +415,7 @@
       size: (side === 2 ? 24 : 54) * sharp(), grid: { stroke: token("grid"), width: sharp(), show: scale !== "y2" }, ticks: { show: false },
       ...(clocked && side === 2 ? { values: (_, v) => v.map((x, i) => +x.toPrecision(6) + (i === v.length - 1 ? " s" : "")) } : {}),
       ...(a.Scale === "category" ? { splits: () => a.Labels.map((_, i) => i), values: () => a.Labels } : a.Ticks ? { splits: () => a.Ticks.map((t) => t.At), values: () => a.Ticks.map((t, i) => (i % Math.ceil((a.Ticks.length * 56) / wide) ? "" : t.Text)) } :
-        a.Scale === "log" ? { splits: (_, i, lo, hi) => decades(lo, hi), values: (u, v) => apart(u, scale, side, v.map((x) => x.toLocaleString("en-US", { maximumSignificantDigits: 4 })), v), filter: (_, v) => v } : {}),
+        a.Scale === "log" ? { splits: (_, i, lo, hi) => decades(lo, hi), values: (u, v) => apart(u, scale, side, v.map((x) => x.toLocaleString("en-US", { maximumSignificantDigits: 4 })), v), filter: (_, v) => v } : clocked && side === 2 ? {} : { values: (_, v, i, room, step) => v.map((x) => x.toLocaleString("en-US", { maximumFractionDigits: Math.min(10, Math.max(0, Math.ceil(1 - Math.log10(step)))) })) }),
     });
     /* the texts of a logarithmic axis, without those that would touch the one before */
     function apart(u, scale, side, texts, values) {
