@@ -152,3 +152,27 @@ func TestExport(t *testing.T) {
 		t.Error(w.Code)
 	}
 }
+
+// TestPagesOfADashboard: it serves the report of each of its runs, and the page of systems if there is one.
+func TestPagesOfADashboard(t *testing.T) {
+	d := dashboard(t)
+	d.Systems = func() ([]byte, error) { return []byte("systems"), nil }
+	for path, want := range map[string]string{"/report?run=2": d.Runs[2].Name, "/systems": "systems"} {
+		if path != "/systems" {
+			sum, err := d.Runs[2].Summary()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = "<h1>" + sum.Model()
+		}
+		if w := answered(d, http.MethodGet, path, ""); w.Code != 200 || !strings.Contains(w.Body.String(), want) || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d, %v, without %q", path, w.Code, w.Header(), want)
+		}
+	}
+	d.Systems = nil
+	for _, path := range []string{"/systems", "/report", "/report?run=3", "/report?run=-1", "/report?run=x"} {
+		if w := answered(d, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
+			t.Errorf("%s: %d", path, w.Code)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/report/termdraw"
 )
 
 // Rows of a heat map, and the smallest number of requests of one: fewer are seen better as dots.
@@ -65,7 +66,7 @@ func logTicks(low, high float64) (list []chart.Tick) {
 		for e := math.Floor(low); e <= high; e++ {
 			for _, d := range digits {
 				if at := e + math.Log10(d); at >= low && at <= high {
-					list = append(list, chart.Tick{At: at, Text: figure(d * math.Pow(10, e))})
+					list = append(list, chart.Tick{At: at, Text: termdraw.Round(d * math.Pow(10, e))})
 				}
 			}
 		}
@@ -74,7 +75,7 @@ func logTicks(low, high float64) (list []chart.Tick) {
 		}
 	}
 	if len(list) < 2 { // a narrow axis has its ends
-		return []chart.Tick{{At: low, Text: figure(math.Pow(10, low))}, {At: high, Text: figure(math.Pow(10, high))}}
+		return []chart.Tick{{At: low, Text: termdraw.Round(math.Pow(10, low))}, {At: high, Text: termdraw.Round(math.Pow(10, high))}}
 	}
 	return list
 }

@@ -27,3 +27,19 @@ func TestZeros(t *testing.T) {
 		}
 	}
 }
+
+// TestFit: lanes have as many rows as fit; without room for all, the extra series go first.
+func TestFit(t *testing.T) {
+	line := Timeline{Seconds: 1, Bins: 2, Series: []Series{
+		{Name: "Requests/s", Values: []float64{1, 2}}, {Name: "TTFT p99", Values: []float64{1, 2}, Extra: true}, {Name: "In flight", Values: []float64{1, 2}, Low: true},
+	}}
+	for room, want := range map[int][2]int{20: {3, 3}, 9: {3, 3}, 8: {3, 2}, 7: {3, 2}, 6: {3, 1}, 5: {3, 1}, 4: {2, 1}, 3: {2, 0}} {
+		got, rows := line.Fit(room)
+		if len(got.Series) != want[0] || rows != want[1] {
+			t.Errorf("in %d rows: %d series of %d rows, want %v", room, len(got.Series), rows, want)
+		}
+		if drawn := got.Draw(TimelineLabel+6, max(rows, 1)); rows > 0 && len(drawn) > room {
+			t.Errorf("in %d rows: %d are drawn", room, len(drawn))
+		}
+	}
+}

@@ -286,6 +286,16 @@ func TestGoodputAndLag(t *testing.T) {
 	if want := []float64{1, 1, 1, 2}; !slices.Equal(f.Trend, want) || f.Run != 5/4.5 || f.Recent != 5/4.5 || s.Health.LagP99 != 7 {
 		t.Errorf("%v, want %v; %+v, lag %v", f.Trend, want, f, s.Health.LagP99)
 	}
+	NewTracker(r).Fill(&line, time.Now(), liveview.View{Width: 120, Panel: liveview.Metrics}, &s)
+	found := false
+	for _, g := range s.Metrics {
+		for _, row := range g.Rows {
+			found = found || row.Name == "Goodput" && row.One && row.Avg == 5/4.5
+		}
+	}
+	if !found {
+		t.Errorf("the table of metrics lacks the goodput: %+v", s.Metrics)
+	}
 	plain := NewRunning()
 	plain.Add(newMade(t).row(0, 0, 400, ""))
 	NewTracker(plain).Fill(&line, time.Now(), liveview.View{Width: 120}, &s)
