@@ -25,6 +25,7 @@ func TestViews(t *testing.T) {
 	} {
 		p.do(emulation.SetDeviceMetricsOverride(v.width, v.height, 1, false), emulation.SetEmulatedVisionDeficiency(v.eye),
 			emulation.SetEmulatedMedia().WithMedia(v.media).WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.theme}}))
+		p.do(chromedp.Evaluate(`document.documentElement.dataset.theme === "`+v.theme+`" || document.querySelector("#theme").click()`, nil)) // an earlier choice counts more than the system
 		p.settled()
 		p.do(chromedp.Evaluate(`document.querySelector("#time").scrollIntoView({ behavior: "instant" })`, nil))
 		p.settled()

@@ -156,7 +156,7 @@ func (v *snapshotter) judge(shown liveview.View, s *liveview.State, h *watch.Hea
 	}
 	v.capped = v.capped || now.Phase.Concurrency > 0 && now.InFlight() >= int64(now.Phase.Concurrency)
 	lag := s.Health.LagP99
-	if at := time.Now(); h != nil && (shown.All || shown.Panel == liveview.Workers) && at.Sub(v.judged) >= time.Second && s.Stage != liveview.Processing {
+	if at := time.Now(); h != nil && (shown.All || shown.Panel == liveview.Workers || shown.Width >= liveview.PictureWidth) && at.Sub(v.judged) >= time.Second && s.Stage != liveview.Processing {
 		v.judged = at
 		v.healthy = h.SoFar(s, now, v.capped, v.cfg.As)
 	}
