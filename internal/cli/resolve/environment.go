@@ -54,7 +54,7 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 // ofProcess reports whether a variable is one that says what a process is in a run on several machines or in a cluster, not a setting.
 func ofProcess(key string) bool {
 	switch key {
-	case plugin.PathVariable, "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", "AIPERF_POD_IP", "AIPERF_NAMESPACE":
+	case plugin.PathVariable, "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", "AIPERF_POD_IP", "AIPERF_NAMESPACE", "AIPERF_SERVER_PODS":
 		return true
 	}
 	return config.IsSecretName(key)

@@ -61,7 +61,7 @@ func (e *ClientStats) notes(certain bool) []string {
 	e.instantNotes(list.add, certain)
 	e.loadNotes(list.add)
 	e.machineNotes(list.add)
-	for _, text := range e.MachineParts.sentences() {
+	for _, text := range append(e.MachineParts.sentences(), e.ServerPods.sentences()...) {
 		list.add(true, "%s", text)
 	}
 	for _, text := range []string{e.cacheNote(), e.pathNote()} {

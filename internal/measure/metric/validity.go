@@ -45,6 +45,7 @@ type ClientStats struct {
 	QueueTrend
 	PathUse
 	ServerSilences
+	ServerPods *ServerPods // events of the server's pods; nil = it runs on no cluster, or nobody watched
 	SlotUse
 	LumpStats
 	CacheUse

@@ -160,6 +160,11 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 			o.Raw("machines", text)
 		}
 	}
+	if v.ServerPods != nil {
+		if text, err := json.Marshal(v.ServerPods); err == nil { // it holds finite numbers and texts only
+			o.Raw("server_pods", text)
+		}
+	}
 	for _, k := range validityKeys {
 		appendFigure(&o, k.key, k.ref(&v.ClientStats), always[k.key] || v.OpenLoop && alwaysOpen[k.key] || v.CacheSource != "" && strings.HasPrefix(k.key, "prompt_cache_") && (v.CacheCounter != "" || !strings.HasPrefix(k.key, "prompt_cache_counter")))
 	}
@@ -241,6 +246,11 @@ func ReadValidity(data []byte) (s metric.ClientStats, err error) {
 	if raw, ok := values["machines"]; ok {
 		if s.Machines, err = readMachines(raw); err != nil {
 			return metric.ClientStats{}, err
+		}
+	}
+	if raw, ok := values["server_pods"]; ok {
+		if err := json.Unmarshal(raw, &s.ServerPods); err != nil {
+			return metric.ClientStats{}, fmt.Errorf("validity: server_pods: %w", err)
 		}
 	}
 	for _, k := range validityKeys {

@@ -74,7 +74,7 @@ func TestBoundsComeBack(t *testing.T) {
 
 // TestValidityIsWhole: no field of ClientStats is missing in the file.
 func TestValidityIsWhole(t *testing.T) {
-	s := metric.ClientStats{MachineParts: metric.MachineParts{Machines: someMachines()}}
+	s := metric.ClientStats{MachineParts: metric.MachineParts{Machines: someMachines()}, ServerPods: somePods()}
 	for _, k := range validityKeys {
 		reflect.ValueOf(k.ref(&s)).Elem().Set(reflect.ValueOf(nonzero(k.ref(&s))).Elem())
 	}

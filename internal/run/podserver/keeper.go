@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type Keeper struct {
 	opts   Options
 	output *output
 	files  files
+	pods   podLog
 	fetch  chan struct{} // closed when the files are not needed any more
 	asked  chan struct{} // gets a value when somebody asks for a file
 	once   sync.Once
@@ -58,7 +60,7 @@ const (
 
 // New returns a keeper of a run that has not started.
 func New(o Options) *Keeper {
-	return &Keeper{opts: o, output: newOutput(o.Out), files: files{dir: o.Dir, digests: map[string]digest{}}, fetch: make(chan struct{}), asked: make(chan struct{}, 1), state: State{Phase: Starting}}
+	return &Keeper{opts: o, output: newOutput(o.Out), files: files{dir: o.Dir, digests: map[string]digest{}}, pods: podLog{path: filepath.Join(o.Dir, PodLogFile)}, fetch: make(chan struct{}), asked: make(chan struct{}, 1), state: State{Phase: Starting}}
 }
 
 // Run executes the run, and returns its exit status as soon as its files were fetched or the time to keep them is over. The end of the context interrupts
@@ -66,7 +68,7 @@ func New(o Options) *Keeper {
 func (k *Keeper) Run(ctx context.Context) (status int, err error) {
 	cmd := exec.Command(k.opts.Command[0], k.opts.Command[1:]...)
 	cmd.Stdout, cmd.Stderr = k.output, k.output
-	cmd.Env = append(os.Environ(), k.opts.Environ...)
+	cmd.Env = append(append(os.Environ(), k.opts.Environ...), PodLogVariable+"="+k.pods.path)
 	if err := cmd.Start(); err != nil {
 		return 1, err
 	}
@@ -185,6 +187,7 @@ func (k *Keeper) Handler() http.Handler {
 		document(w, map[string]any{"files": list})
 	})
 	mux.HandleFunc("GET /api/results/files/{name...}", k.serveFile)
+	mux.HandleFunc("POST /api/server-pods", k.pods.serve)
 	mux.HandleFunc("POST /api/cancel", func(w http.ResponseWriter, _ *http.Request) { document(w, map[string]bool{"cancelled": k.interrupt()}) })
 	mux.HandleFunc("POST /api/fetched", k.serveFetched)
 	mux.HandleFunc("POST /api/shutdown", k.serveShutdown)
