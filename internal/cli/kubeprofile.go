@@ -157,12 +157,27 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 	return status, remove()
 }
 
+// watchServer tells a run about the pods of its server, which the pods of the run may not see. The returned function ends that.
+func watchServer(ctx context.Context, f *kube.Follower, run *kube.Run) func() {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.WatchServer(ctx, run)
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
+
 // cancelLimit is the longest wait until a run has heard that it shall stop.
 const cancelLimit = time.Minute
 
 // followStoppable follows a run. When the user interrupts, it stops the run and follows it to its end.
 func (p *Program) followStoppable(ctx context.Context, f *kube.Follower, run *kube.Run) (int, error) {
 	always := context.WithoutCancel(ctx)
+	defer watchServer(always, f, run)()
 	followed := make(chan struct{})
 	go func() {
 		select {

@@ -55,7 +55,9 @@ func (p *Program) kubeAttach() *cobra.Command {
 			if err != nil {
 				return leftRun(ctx, k.Program, name, err)
 			}
+			unwatch := watchServer(ctx, f, run)
 			state, err := f.Follow(ctx, run)
+			unwatch()
 			if err != nil {
 				return leftRun(ctx, k.Program, name, err)
 			}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	"aiperf/internal/base/heapgrowth"
 	"aiperf/internal/base/redact"
@@ -162,6 +163,7 @@ func (o *runResources) assess(run *metric.Run, s sentLoad) error {
 		client.Machines = o.machines.Machines()
 	}
 	client.ServerSilences = metric.SumSilences(run.Silences, s.window.From)
+	client.ServerPods = serverPods(os.Getenv, s.window, o.say.Warn)
 	err := o.exporters.AddObservations(&client, s.window)
 	client.CacheUse = o.cacheUse(s.window)
 	run.Probe, run.Branches = o.probed, branchStats(s.result)

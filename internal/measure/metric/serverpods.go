@@ -138,3 +138,20 @@ func someOf(list []string) string {
 	}
 	return strings.Join(list, ", ")
 }
+
+// BySecond returns the events in words, by second since 1970.
+func (p *ServerPods) BySecond() map[int64][]string {
+	if p == nil {
+		return nil
+	}
+	all := map[int64][]string{}
+	for _, e := range p.Events {
+		text := e.Pod + " " + e.Kind
+		if e.Reason != "" {
+			text += " (" + e.Reason + ")"
+		}
+		second := e.At / int64(time.Second)
+		all[second] = append(all[second], text)
+	}
+	return all
+}

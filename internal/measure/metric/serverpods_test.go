@@ -26,11 +26,14 @@ func TestServerPods(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
 	}
+	if got := l.During(Window{From: 100 * s, To: 200 * s}).BySecond()[110]; !slices.Equal(got, []string{"a restarted (OOMKilled)"}) {
+		t.Errorf("%q", got)
+	}
 	l = &PodLog{Pods: []string{"a"}, Watched: []PodSpan{{From: 90 * s, To: 199*s + s/2}}}
 	if got := l.During(Window{From: 100 * s, To: 200 * s}); got == nil || got.sentences() != nil {
 		t.Errorf("%+v", got)
 	}
-	if (&PodLog{}).During(Window{From: 1, To: 2}) != nil || (*ServerPods)(nil).sentences() != nil {
+	if (&PodLog{}).During(Window{From: 1, To: 2}) != nil || (*ServerPods)(nil).sentences() != nil || (*ServerPods)(nil).BySecond() != nil {
 		t.Error("pods that nobody watched have a history")
 	}
 }

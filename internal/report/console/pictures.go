@@ -94,6 +94,9 @@ func timeCourse(run *metric.Run, width int) termdraw.Rows {
 	if len(run.Silences) > 0 {
 		lanes = append(lanes, termdraw.Series{Name: "No answer", Marks: silent})
 	}
+	if events := podEvents(run); len(events) > 0 {
+		lanes = append(lanes, termdraw.Series{Name: "Server pods", Marks: marks(events, window.From, seconds, bins)})
+	}
 	high := 2
 	if width < sideBySide {
 		high = 1
@@ -102,7 +105,18 @@ func timeCourse(run *metric.Run, width int) termdraw.Rows {
 	return append(termdraw.Rows{termdraw.Rule("Timeline", "  "+termdraw.Round(seconds)+" s a column", width)}, line.Draw(width, high)...)
 }
 
-// marks returns the bins in which servers stalled.
+// podEvents returns the instants at which something happened to the pods of the server.
+func podEvents(run *metric.Run) (list []metric.ServerSilence) {
+	if run.Validity == nil || run.Validity.ServerPods == nil {
+		return nil
+	}
+	for _, e := range run.Validity.ServerPods.Events {
+		list = append(list, metric.ServerSilence{From: e.At, To: e.At})
+	}
+	return list
+}
+
+// marks returns the bins in which servers stalled, or in which something happened to their pods.
 func marks(silences []metric.ServerSilence, from int64, seconds float64, bins int) []bool {
 	list := make([]bool, bins)
 	for _, s := range silences {

@@ -95,3 +95,19 @@ func TestCourse(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestPodsInTheTimeline: the timeline shows when something happened to a pod of the server.
+func TestPodsInTheTimeline(t *testing.T) {
+	run := pictured(t)
+	run.Validity = &metric.Validity{}
+	run.Validity.ServerPods = &metric.ServerPods{Pods: 2, Events: []metric.PodEvent{{At: run.Course.Window.From + 5e9, Pod: "a", Kind: metric.PodRestarted}}}
+	lane := ""
+	for line := range strings.Lines(timeCourse(run, 100).String(termdraw.NewPaint(false, false, false))) {
+		if strings.Contains(line, "Server pods") {
+			lane = line
+		}
+	}
+	if lane == "" {
+		t.Error("the timeline has no lane for pods")
+	}
+}

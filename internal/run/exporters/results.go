@@ -78,7 +78,7 @@ func (w *Collection) AddObservations(client *metric.ClientStats, window metric.W
 		}
 	}
 	file := artifact.NewLines(w.Layout.Timeline())
-	for _, line := range w.Seconds.Lines(gauges) {
+	for _, line := range w.Seconds.Lines(gauges, client.ServerPods.BySecond()) {
 		file.Write(line)
 	}
 	return file.Close()

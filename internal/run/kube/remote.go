@@ -60,7 +60,12 @@ func (e *refusedError) Error() string { return e.reason }
 
 // ask sends a request. The caller closes the body.
 func (r *Remote) ask(ctx context.Context, method, path string, header http.Header) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, nil)
+	return r.send(ctx, method, path, header, nil)
+}
+
+// send sends a request with a body. The caller closes the body of the answer.
+func (r *Remote) send(ctx context.Context, method, path string, header http.Header, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -96,6 +101,19 @@ func (r *Remote) document(ctx context.Context, method, path string, v any) error
 // State returns the state of the run.
 func (r *Remote) State(ctx context.Context) (s podserver.State, err error) {
 	return s, r.document(ctx, http.MethodGet, "/api/state", &s)
+}
+
+// SendServerPods tells the run the state of the pods of its server.
+func (r *Remote) SendServerPods(ctx context.Context, pods []podserver.ServerPod) error {
+	text, err := json.Marshal(pods)
+	if err != nil {
+		return err
+	}
+	resp, err := r.send(ctx, http.MethodPost, "/api/server-pods", nil, bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return resp.Body.Close()
 }
 
 // Cancel stops the run as Ctrl-C does; it still writes its report.

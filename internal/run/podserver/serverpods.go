@@ -15,6 +15,7 @@ import (
 // ServerPod is the state of a pod of the benchmarked server, as the API of the cluster shows it.
 type ServerPod struct {
 	Name     string `json:"name"`
+	UID      string `json:"uid"`      // of the object; a pod that replaces another one may have its name
 	Restarts int64  `json:"restarts"` // of all its containers
 	EndedAt  int64  `json:"ended_at"` // of the container that ended last, Unix ns; 0 = unknown
 	Reason   string `json:"reason"`   // of that end
@@ -66,13 +67,19 @@ func (l *podLog) add(now int64, list []ServerPod) error {
 	for _, p := range list {
 		seen[p.Name] = p
 		before, known := l.last[p.Name]
-		if !slices.Contains(l.log.Pods, p.Name) {
+		if first && p.Evicted != "" {
+			continue // long gone; the cluster only remembers it
+		}
+		if !known && !slices.Contains(l.log.Pods, p.Name) {
 			l.log.Pods = append(l.log.Pods, p.Name)
 			if !first {
 				l.note(metric.PodEvent{At: now, Pod: p.Name, Kind: metric.PodAdded})
 			}
 		}
-		if p.Restarts > before.Restarts && (known || p.EndedAt != 0) {
+		switch {
+		case known && p.UID != before.UID:
+			l.note(metric.PodEvent{At: now, Pod: p.Name, Kind: metric.PodRestarted, Reason: "replaced by a new pod"})
+		case p.Restarts > before.Restarts && (known || p.EndedAt != 0):
 			l.note(metric.PodEvent{At: instant(p.EndedAt, now), Pod: p.Name, Kind: metric.PodRestarted, Reason: p.Reason})
 		}
 		if p.Evicted != "" && before.Evicted == "" {

@@ -21,10 +21,11 @@ func TestPodLog(t *testing.T) {
 		at   int64
 		pods []ServerPod
 	}{
-		{100, []ServerPod{{Name: "a", Restarts: 3}, {Name: "b"}, {Name: "d", Restarts: 1, EndedAt: 98 * s, Reason: "Error"}}},
-		{102, []ServerPod{{Name: "a", Restarts: 4, EndedAt: 101 * s, Reason: "OOMKilled"}, {Name: "b"}, {Name: "c"}, {Name: "d", Restarts: 1, EndedAt: 98 * s}}},
+		{100, []ServerPod{{Name: "a", Restarts: 3}, {Name: "b"}, {Name: "old", Evicted: "disk"}, {Name: "d", Restarts: 1, EndedAt: 98 * s, Reason: "Error"}}},
+		{102, []ServerPod{{Name: "a", Restarts: 4, EndedAt: 101 * s, Reason: "OOMKilled"}, {Name: "b"}, {Name: "c"}, {Name: "old", Evicted: "disk"}, {Name: "d", Restarts: 1, EndedAt: 98 * s}}},
 		{104, []ServerPod{{Name: "a", Restarts: 4, EndedAt: 101 * s}, {Name: "b", Evicted: "disk"}, {Name: "c"}}},
 		{140, []ServerPod{{Name: "a", Restarts: 5}}},
+		{142, []ServerPod{{Name: "a", UID: "2"}}},
 	} {
 		if err := l.add(step.at*s, step.pods); err != nil {
 			t.Fatal(err)
@@ -44,8 +45,9 @@ func TestPodLog(t *testing.T) {
 			{At: 98 * s, Pod: "d", Kind: metric.PodRestarted, Reason: "Error"}, {At: 101 * s, Pod: "a", Kind: metric.PodRestarted, Reason: "OOMKilled"},
 			{At: 102 * s, Pod: "c", Kind: metric.PodAdded}, {At: 104 * s, Pod: "b", Kind: metric.PodEvicted, Reason: "disk"}, {At: 104 * s, Pod: "d", Kind: metric.PodRemoved},
 			{At: 140 * s, Pod: "a", Kind: metric.PodRestarted}, {At: 140 * s, Pod: "c", Kind: metric.PodRemoved},
+			{At: 142 * s, Pod: "a", Kind: metric.PodRestarted, Reason: "replaced by a new pod"},
 		},
-		Watched: []metric.PodSpan{{From: 100 * s, To: 104 * s}, {From: 140 * s, To: 140 * s}},
+		Watched: []metric.PodSpan{{From: 100 * s, To: 104 * s}, {From: 140 * s, To: 142 * s}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)

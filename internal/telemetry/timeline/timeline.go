@@ -73,8 +73,9 @@ type Gauge struct {
 	Values map[int64]float64
 }
 
-// Lines returns the lines of profile_export_timeline.jsonl: one for every second from the first request to the last, even if nothing happened.
-func (t *Timeline) Lines(gauges []Gauge) [][]byte {
+// Lines returns the lines of profile_export_timeline.jsonl: one for every second from the first request to the last, even if nothing happened. events are
+// what else happened, in words, by second since 1970.
+func (t *Timeline) Lines(gauges []Gauge, events map[int64][]string) [][]byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.seconds) == 0 {
@@ -106,6 +107,9 @@ func (t *Timeline) Lines(gauges []Gauge) [][]byte {
 			if v, ok := g.Values[s]; ok {
 				o.Float(g.Key, v)
 			}
+		}
+		if len(events[s]) > 0 {
+			o.Texts("events", events[s])
 		}
 		lines = append(lines, append(o.Close(), '\n'))
 	}

@@ -27,7 +27,7 @@ func TestLines(t *testing.T) {
 	tl := New()
 	tl.Observe(answered(t, 100, 150, 900))
 	tl.Observe(answered(t, 200, 450, 2500))
-	lines := tl.Lines([]Gauge{{"queue", map[int64]float64{101: 7}}})
+	lines := tl.Lines([]Gauge{{"queue", map[int64]float64{101: 7}}}, map[int64][]string{101: {"vllm-0 restarted"}})
 	if len(lines) != 3 {
 		t.Fatalf("%s", lines)
 	}
@@ -37,6 +37,7 @@ func TestLines(t *testing.T) {
 		Ended    int   `json:"requests_completed"`
 		InFlight int   `json:"in_flight"`
 		Queue    *float64
+		Events   []string
 		TTFT     map[string]float64 `json:"time_to_first_token_ms"`
 		Latency  map[string]float64 `json:"request_latency_ms"`
 	}
@@ -47,14 +48,14 @@ func TestLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := want[i]
-		if got.At != w.At || got.Started != w.Started || got.Ended != w.Ended || got.InFlight != w.InFlight || (got.Queue != nil) != (i == 1) {
+		if got.At != w.At || got.Started != w.Started || got.Ended != w.Ended || got.InFlight != w.InFlight || (got.Queue != nil) != (i == 1) || (len(got.Events) == 1) != (i == 1) {
 			t.Errorf("%s", text)
 		}
 		if i == 0 && (got.TTFT["p50"] != 50 || got.Latency["max"] != 800) || i == 2 && (got.TTFT["p99"] != 250 || got.Latency["p50"] != 2300) {
 			t.Errorf("%s", text)
 		}
 	}
-	if New().Lines(nil) != nil {
+	if New().Lines(nil, nil) != nil {
 		t.Error("lines of nothing")
 	}
 }
