@@ -31,7 +31,7 @@ func FindServer(ctx context.Context, c Cluster, server string) (*ServerPods, err
 	service, err := c.Get(ctx, "Service", name)
 	switch {
 	case err != nil && (Is(err, NotFound) || !certain):
-		return nil, nil //nolint:nilerr // it is the name of another host
+		return nil, nil // it is the name of another host
 	case err != nil:
 		return nil, err
 	}
