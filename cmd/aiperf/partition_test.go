@@ -119,6 +119,9 @@ func TestLongPartition(t *testing.T) {
 	if v := j.summary().verdict(t); v == "valid" || !strings.Contains(j.stdout.String(), "machine far was lost") {
 		t.Errorf("the run is %s\n%s", v, j.stdout.String())
 	}
+	if status := j.far.wait(); status != 0 { // it is let go like the others
+		t.Errorf("the machine ended with status %d\n%s", status, j.far.stderr.String())
+	}
 }
 
 // TestPartitionForEver: the results that a machine has delivered count, the report says what is missing, and the machine ends by itself.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"os"
@@ -436,16 +437,13 @@ func (c *Controller) tell(name, kind string, m any) error {
 
 // Close lets the machines go and ends the controller.
 func (c *Controller) Close() error {
-	for _, name := range append(c.alive(), c.spares...) {
-		_ = c.server.Order(name, orderLeave, nil) // a machine that has not joined is ended below
+	c.mu.Lock()
+	members := slices.Collect(maps.Values(c.members))
+	c.mu.Unlock()
+	for _, m := range members { // also a lost one, which may be back
+		_ = c.server.Order(m.name, orderLeave, nil) // a machine that has not joined is ended below
 	}
 	deadline := clock.Now() + int64(leaveTime)
-	c.mu.Lock()
-	members := make([]*member, 0, len(c.members))
-	for _, m := range c.members {
-		members = append(members, m)
-	}
-	c.mu.Unlock()
 	for _, m := range members {
 		if m.process != nil {
 			m.process.end(time.Duration(deadline - clock.Now()))
