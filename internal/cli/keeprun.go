@@ -27,6 +27,9 @@ const apiTokenFile = "api-token"
 // keptFiles is the folder of the files of a kept run unless another one is given.
 const keptFiles = "/results"
 
+// uploadLimit is the longest wait of a run for the next part of its data files.
+const uploadLimit = 15 * time.Minute
+
 // downloadLimit is the time limit of one answer of a kept run.
 const downloadLimit = 30 * time.Minute
 
@@ -45,6 +48,10 @@ func (p *Program) keepRun(ctx context.Context, set *setting.CommandLine, file st
 		return 0, fmt.Errorf("--keys %s: %w", keys, err)
 	}
 	p.Secrets.Add(token)
+	sums, err := pairs(set, "--data-files")
+	if err != nil {
+		return 0, err
+	}
 	dir := set.Text("--artifact-dir", keptFiles)
 	program, err := os.Executable()
 	if err != nil {
@@ -54,6 +61,7 @@ func (p *Program) keepRun(ctx context.Context, set *setting.CommandLine, file st
 		Command: append([]string{program}, keptWords(file, dir, keys, lookup(p.Environ, podVariable))...), Dir: dir, Out: p.Out,
 		Environ: []string{"AIPERF_API_SERVER_TOKEN=" + token},
 		Keep:    time.Duration(set.Floats("--keep-results")[0] * float64(time.Second)),
+		Uploads: podserver.Uploads{Dir: kube.DataDir, SHA256: sums, Limit: uploadLimit},
 	})
 	for _, address := range addresses {
 		guard := &promserver.AccessGuard{Token: token, Host: "0.0.0.0", Open: func(path string) bool { return path == "/healthz" || path == "/readyz" }}

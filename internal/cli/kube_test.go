@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -42,6 +43,10 @@ func (k *kubeTest) serve(w http.ResponseWriter, r *http.Request) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	switch {
+	case r.Method == http.MethodPut:
+		body, _ := io.ReadAll(r.Body)
+		k.posted = append(k.posted, fmt.Sprintf("%s %d", r.URL.Path, len(body)))
+		fmt.Fprint(w, "{}")
 	case r.Header.Get("Authorization") == "Bearer ":
 		http.Error(w, "no token", http.StatusUnauthorized)
 	case r.Method == http.MethodPost:
@@ -126,6 +131,27 @@ func TestKubeProfile(t *testing.T) {
 	}
 }
 
+// TestKubeSendsData: a data file that no ConfigMap holds is sent to the controller, which knows its digest.
+func TestKubeSendsData(t *testing.T) {
+	k, large := newKubeTest(t), filepath.Join(t.TempDir(), "large.jsonl")
+	if err := os.WriteFile(large, []byte(strings.Repeat("{\"text\":\"x\"}\n", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.pods("big", 4)
+	k.expect(0, "the run has its 1 data file", "profile --name big -d --input-file "+large+" --custom-dataset-type single_turn "+benchmark)
+	if want := "/api/data/0-large.jsonl 1300000"; len(k.posted) != 1 || k.posted[0] != want {
+		t.Errorf("%q, want %q", k.posted, want)
+	}
+	job, err := k.Get(t.Context(), "Job", "big-controller")
+	if err != nil || !strings.Contains(fmt.Sprint(job), "--data-files 0-large.jsonl=") {
+		t.Error(job, err)
+	}
+	config, err := k.Get(t.Context(), "ConfigMap", "big")
+	if err != nil || !strings.Contains(fmt.Sprint(config["data"]), kube.DataDir+"/0-large.jsonl") {
+		t.Error(config["data"], err)
+	}
+}
+
 // TestKubeDetached: a run that was started is found by the other commands.
 func TestKubeDetached(t *testing.T) {
 	k, dir := newKubeTest(t), t.TempDir()
@@ -186,7 +212,7 @@ func TestKubeRefusals(t *testing.T) {
 		"profile --host-paths data:/data " + benchmark: "data is not an absolute path",
 		"profile --operator " + benchmark:              "there is no operator",
 		"profile --node-selector x " + benchmark:       "want NAME=VALUE",
-		"profile --input-file " + large + " --custom-dataset-type single_turn --model m --url h:1 --tokenizer builtin": "too large for a ConfigMap",
+		"generate --input-file " + large + " --custom-dataset-type single_turn --model m --url h:1 --tokenizer builtin": "too large for a ConfigMap",
 		"generate --only-secret " + benchmark: "needs --name",
 		"results one --run x":                 "not built yet",
 		"cancel one two":                      "one run at a time",

@@ -37,6 +37,9 @@ func (p *Program) kubeGenerate() *cobra.Command {
 		if err != nil || c == nil {
 			return 1, err
 		}
+		if len(c.spec.Uploads) > 0 {
+			return 1, fmt.Errorf("%s is too large for a ConfigMap, and nobody sends it to a run from manifests: put it on a volume and mount it with --volume-claims", c.spec.Uploads[0].Path)
+		}
 		if !secret {
 			p.printErr("note: these objects need the Secret %s; print it with the same flags and --only-secret", c.spec.Name)
 			return 0, p.printObjects(c.spec.Objects())

@@ -18,7 +18,7 @@ import (
 const kubeProfileLong = "Runs a benchmark on a cluster: creates its Jobs, follows the run, fetches its files into the usual folder, and deletes what it made. Accepts every flag of profile; " +
 	"the machines are the worker pods.\n\n" +
 	"Ctrl-C stops the run, fetches its files and deletes it. A second Ctrl-C leaves; the run is still there for kube attach, results and delete.\n\n" +
-	"Data files travel in a ConfigMap, up to 900 KiB with the configuration. Larger ones need a volume: --volume-claims. Secrets of the settings, such as the API key, are in a Secret.\n\n" +
+	"Small data files travel in a ConfigMap, larger ones are sent to the controller before the run starts. --volume-claims mounts a volume. Secrets of the settings, such as the API key, are in a Secret.\n\n" +
 	"The command ends with the exit status of the run."
 
 // followRows are the flags of commands that start and follow a run.
@@ -121,7 +121,7 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 	}
 	name := c.spec.Name
 	p.printErr("note: run %s has %s in namespace %s", name, terminal.Plural(int64(c.spec.Workers), "worker"), cluster.Namespace())
-	if own.True("--detach", false) {
+	if own.True("--detach", false) && len(c.spec.Uploads) == 0 {
 		p.printErr("note: follow it with: aiperf kube attach %s; its files: aiperf kube results %s", name, name)
 		return 0, nil
 	}
@@ -136,13 +136,16 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 		return err
 	}
 	run, err := f.Await(ctx, name)
+	if err == nil {
+		err = p.sendData(ctx, f, run, c.spec.Uploads)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			err = errors.New("stopped before the run began; nothing was sent")
 		}
 		return 1, errors.Join(err, remove())
 	}
-	if own.True("--no-wait", false) {
+	if own.True("--no-wait", false) || own.True("--detach", false) {
 		p.printErr("note: the run has begun; follow it with: aiperf kube attach %s", name)
 		return 0, nil
 	}
@@ -155,6 +158,18 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 		return 1, fmt.Errorf("%w; try again with: aiperf kube results %s", err, name)
 	}
 	return status, remove()
+}
+
+// sendData sends the data files of a run that no ConfigMap holds.
+func (p *Program) sendData(ctx context.Context, f *kube.Follower, run *kube.Run, files []kube.Upload) error {
+	if len(files) == 0 {
+		return nil
+	}
+	if err := f.Upload(ctx, run, files); err != nil {
+		return err
+	}
+	p.printErr("note: the run has its %s", terminal.Plural(int64(len(files)), "data file"))
+	return nil
 }
 
 // watchServer tells a run about the pods of its server, which the pods of the run may not see. The returned function ends that.

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"path"
@@ -137,13 +136,21 @@ func (c *clusterRun) finish(name string) error {
 	}
 	s.ControllerArgs = []string{"service", serviceController, path.Join(kube.ConfigDir, kube.ConfigFile), "--keep-results", strconv.Itoa(s.Keep), "--keys", kube.KeysDir,
 		"--artifact-dir", kube.ResultsDir, "--health-port", strconv.Itoa(kube.APIPort)}
+	for _, u := range s.Uploads {
+		s.ControllerArgs = append(s.ControllerArgs, "--data-files", u.Name+"="+u.SHA256)
+	}
 	s.WorkerArgs = []string{"worker", "--token-file", path.Join(kube.KeysDir, "token"), "--health-port", strconv.Itoa(kube.APIPort)}
 	return nil
 }
 
-// packData puts the data files of the run into the specification. Files below a mounted volume stay there.
+// configRoom is how much of a ConfigMap data files leave for the configuration, bytes.
+const configRoom = 64 << 10
+
+// packData puts the data files of the run into the specification: into the ConfigMap while they fit, else among those that are sent to the controller.
+// Files below a mounted volume stay there.
 func (c *clusterRun) packData() error {
-	c.spec.Data = map[string][]byte{}
+	c.spec.Data, c.spec.Uploads = map[string][]byte{}, nil
+	room := int64(kube.MaxData - configRoom)
 	for i, file := range c.run.InputPaths() {
 		if *file == "" || isMounted(c.spec.Mounts, *file) {
 			continue
@@ -155,13 +162,20 @@ func (c *clusterRun) packData() error {
 		if info.IsDir() {
 			return fmt.Errorf("%s is a folder; put it on a volume and mount it with --volume-claims", *file)
 		}
-		content, err := readUpTo(*file, kube.MaxData)
-		if err != nil {
-			return err
+		name, dir := fmt.Sprintf("%d-%s", i, notInFiles.ReplaceAllString(filepath.Base(*file), "_")), kube.ConfigDir
+		if info.Size() > room {
+			upload, err := kube.NewUpload(name, *file)
+			if err != nil {
+				return err
+			}
+			dir, c.spec.Uploads = kube.DataDir, append(c.spec.Uploads, upload)
+		} else {
+			if c.spec.Data[name], err = os.ReadFile(*file); err != nil {
+				return err
+			}
+			room -= int64(len(c.spec.Data[name]))
 		}
-		name := fmt.Sprintf("%d-%s", i, notInFiles.ReplaceAllString(filepath.Base(*file), "_"))
-		c.spec.Data[name] = content
-		*file = path.Join(kube.ConfigDir, name)
+		*file = path.Join(dir, name)
 	}
 	return nil
 }
@@ -177,20 +191,6 @@ func isMounted(volumes []kube.Mount, file string) bool {
 		}
 	}
 	return false
-}
-
-// readUpTo reads a file of a limited size.
-func readUpTo(file string, limit int64) ([]byte, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer in.Close()
-	content, err := io.ReadAll(io.LimitReader(in, limit+1))
-	if err == nil && int64(len(content)) > limit {
-		err = errors.New(file + " is too large for a ConfigMap: put it on a volume and mount it with --volume-claims")
-	}
-	return content, err
 }
 
 // keysFor returns the content of the Secret of a run, apart from the secrets of its configuration.

@@ -38,6 +38,7 @@ func serviceTable() *setting.Table {
 		{Flags: []string{"--health-port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "port of /healthz and /readyz; off unless given"},
 		{Flags: []string{"--keep-results"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Help: "serve state, output and files of system_controller, and wait so long for somebody to fetch them, in s"},
 		{Flags: []string{"--artifact-dir"}, Kind: setting.Path, Default: keptFiles, Help: "folder for the files of a run with --keep-results"},
+		{Flags: []string{"--data-files"}, Kind: setting.Text, List: true, Help: "with --keep-results: file that must be sent before the run starts: NAME=SHA256"},
 		{Flags: []string{"--keys"}, Kind: setting.Path, Help: "folder with the keys of --keep-results: api-token, and those of --machines-keys"},
 		{Flags: []string{"--api-port"}, Kind: setting.Int, Bounds: ">= 1, <= 65535", Help: "port of the HTTP API of system_controller, which has /healthz and /readyz too"},
 	})
@@ -104,7 +105,7 @@ func controllerFlags(set *setting.CommandLine) (words []string) {
 
 // serviceWorker joins the run that the environment names.
 func (p *Program) serviceWorker(ctx context.Context, set *setting.CommandLine) (int, error) {
-	for _, flag := range []string{"--api-port", "--keep-results", "--keys", "--artifact-dir"} {
+	for _, flag := range []string{"--api-port", "--keep-results", "--keys", "--artifact-dir", "--data-files"} {
 		if set.Has(flag) {
 			return 0, fmt.Errorf("%s: a worker has no results; ask the controller", set.Spelled(flag))
 		}

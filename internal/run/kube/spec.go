@@ -19,6 +19,7 @@ type Spec struct {
 	WorkerArgs     []string
 	Config         []byte            // configuration of the run
 	Data           map[string][]byte // small data files by name
+	Uploads        []Upload          // data files that are too large for a ConfigMap
 	Secrets        map[string]string // values of environment variables of the controller; nil values are allowed in manifests without secrets
 	Facts          map[string]string // annotations that describe the run in lists
 
@@ -32,6 +33,13 @@ type Spec struct {
 	Mounts                            []Mount
 	ControllerRequests                map[string]string // resources by name
 	WorkerRequests                    map[string]string
+}
+
+// Upload is a data file on this computer that the controller gets before the run starts.
+type Upload struct {
+	Name   string // in DataDir
+	Path   string // on this computer
+	SHA256 string // hexadecimal digits
 }
 
 // Toleration lets pods run on nodes with a taint.
@@ -78,6 +86,7 @@ const (
 	ConfigFile  = "run.yaml"
 	KeysDir     = "/etc/aiperf/keys"
 	ResultsDir  = "/results"
+	DataDir     = "/tmp/aiperf-data"
 	APIPort     = 8080
 	MachinePort = 4222
 	// JoinKey is the key of the Secret with the address of the controller, and TokenKey that of the token of its API.

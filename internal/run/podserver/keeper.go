@@ -22,6 +22,7 @@ type Options struct {
 	Dir     string        // folder of the files of the run
 	Keep    time.Duration // after the end of the run, if nobody fetches the files
 	Out     io.Writer     // also receives the output of the run
+	Uploads Uploads       // data files that must be here before the run starts
 }
 
 // Keeper runs a benchmark in a separate process and answers questions about it, also after its end.
@@ -30,6 +31,7 @@ type Keeper struct {
 	output *output
 	files  files
 	pods   podLog
+	data   *uploads
 	fetch  chan struct{} // closed when the files are not needed any more
 	asked  chan struct{} // gets a value when somebody asks for a file
 	once   sync.Once
@@ -60,12 +62,15 @@ const (
 
 // New returns a keeper of a run that has not started.
 func New(o Options) *Keeper {
-	return &Keeper{opts: o, output: newOutput(o.Out), files: files{dir: o.Dir, digests: map[string]digest{}}, pods: podLog{path: filepath.Join(o.Dir, PodLogFile)}, fetch: make(chan struct{}), asked: make(chan struct{}, 1), state: State{Phase: Starting}}
+	return &Keeper{opts: o, output: newOutput(o.Out), files: files{dir: o.Dir, digests: map[string]digest{}}, pods: podLog{path: filepath.Join(o.Dir, PodLogFile)}, data: newUploads(o.Uploads), fetch: make(chan struct{}), asked: make(chan struct{}, 1), state: State{Phase: Starting}}
 }
 
 // Run executes the run, and returns its exit status as soon as its files were fetched or the time to keep them is over. The end of the context interrupts
 // the run, and ends the waiting.
 func (k *Keeper) Run(ctx context.Context) (status int, err error) {
+	if err := k.data.wait(ctx); err != nil {
+		return 1, err
+	}
 	cmd := exec.Command(k.opts.Command[0], k.opts.Command[1:]...)
 	cmd.Stdout, cmd.Stderr = k.output, k.output
 	cmd.Env = append(append(os.Environ(), k.opts.Environ...), PodLogVariable+"="+k.pods.path)
@@ -158,8 +163,11 @@ func (k *Keeper) current() State {
 	return s
 }
 
-// Ready reports whether the run runs.
-func (k *Keeper) Ready() bool { return k.current().Phase == Running }
+// Ready reports whether the run runs, or waits for its data.
+func (k *Keeper) Ready() bool {
+	phase := k.current().Phase
+	return phase == Running || phase == Starting && len(k.data.missing()) > 0
+}
 
 // longestWait limits how long a reader of the output may wait for more.
 const longestWait = 20 * time.Second
@@ -187,6 +195,7 @@ func (k *Keeper) Handler() http.Handler {
 		document(w, map[string]any{"files": list})
 	})
 	mux.HandleFunc("GET /api/results/files/{name...}", k.serveFile)
+	mux.HandleFunc("PUT /api/data/{name}", k.data.serve)
 	mux.HandleFunc("POST /api/server-pods", k.pods.serve)
 	mux.HandleFunc("POST /api/cancel", func(w http.ResponseWriter, _ *http.Request) { document(w, map[string]bool{"cancelled": k.interrupt()}) })
 	mux.HandleFunc("POST /api/fetched", k.serveFetched)
