@@ -89,7 +89,7 @@ func TestDashboardForced(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()
 	s := atTerminal(t, 200, 50, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.5", "--concurrency", "2", "--benchmark-duration", "600")
-	s.shows("1 s a cell", " ago")
+	s.shows("client CPU", " ago")
 	s.reads.Lock()
 	s.fill()
 	s.types("\x03")

@@ -1,16 +1,17 @@
 package cli
 
 import (
-	"regexp"
 	"strings"
+
+	"aiperf/internal/base/lazyregexp"
 )
 
 // pageWidth is the width of pages that help shows, in columns: that of man pages.
 const pageWidth = 96
 
 var (
-	markdownLink  = regexp.MustCompile(`\[([^\[\]]+)\]\([^)\s]+\)`)
-	markdownStart = regexp.MustCompile(`^( *)(- |\d+\. )?`)
+	markdownLink  = lazyregexp.New(`\[([^\[\]]+)\]\([^)\s]+\)`)
+	markdownStart = lazyregexp.New(`^( *)(- |\d+\. )?`)
 )
 
 // plainPage turns a page of the documentation into text for a terminal: links become their words, rows of tables become lists, paragraphs are wrapped.
