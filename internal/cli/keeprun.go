@@ -58,7 +58,7 @@ func (p *Program) keepRun(ctx context.Context, set *setting.CommandLine, file st
 		return 0, err
 	}
 	keeper := podserver.New(podserver.Options{
-		Command: append([]string{program}, keptWords(file, dir, keys, lookup(p.Environ, podVariable))...), Dir: dir, Out: p.Out,
+		Command: append([]string{program}, keptWords(file, dir, keys, lookup(p.Environ, kube.PodIPVariable))...), Dir: dir, Out: p.Out,
 		Environ: []string{"AIPERF_API_SERVER_TOKEN=" + token},
 		Keep:    time.Duration(set.Floats("--keep-results")[0] * float64(time.Second)),
 		Uploads: podserver.Uploads{Dir: kube.DataDir, SHA256: sums, Limit: uploadLimit},

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/run/kube"
+	"aiperf/internal/run/podserver"
 )
 
 const kubeDashboardLong = "Shows the live page of a run on a cluster: prints an address on this computer, whose connections are forwarded to the controller's pod, until Ctrl-C. " +
@@ -43,8 +43,11 @@ func (k *kubeCall) showPage(ctx context.Context, run *kube.Run) (int, error) {
 		return 1, err
 	}
 	defer remote.Close()
-	if state, err := remote.State(ctx); err != nil || state.Phase == "finished" {
-		return 1, errors.Join(err, fmt.Errorf("run %s has no live page any more; fetch its report with aiperf kube results %s", run.Name, run.Name))
+	switch state, err := remote.State(ctx); {
+	case err != nil:
+		return 1, err
+	case state.Phase == podserver.Finished:
+		return 1, fmt.Errorf("run %s has ended and has no live page any more; fetch its report with aiperf kube results %s", run.Name, run.Name)
 	}
 	address := net.JoinHostPort("127.0.0.1", strconv.FormatInt(oneInt(k.set, "--port", 0), 10))
 	var listening net.ListenConfig

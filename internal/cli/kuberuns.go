@@ -19,6 +19,7 @@ import (
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/run/kube"
+	"aiperf/internal/run/podserver"
 )
 
 // kindRow is the flag that says whether a run or a series is meant.
@@ -133,7 +134,7 @@ func (k *kubeCall) ended(ctx context.Context) (*kube.Run, *kube.Remote, error) {
 		return nil, nil, err
 	}
 	state, err := remote.State(ctx)
-	if err == nil && state.Phase != "finished" {
+	if err == nil && state.Phase != podserver.Finished {
 		err = fmt.Errorf("run %s has not ended; follow it with aiperf kube attach %s, or stop it with aiperf kube cancel %s", run.Name, run.Name, run.Name)
 	}
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/run/kube"
 	"aiperf/internal/run/podserver"
 	"aiperf/internal/telemetry/promserver"
 )
@@ -32,7 +33,6 @@ const (
 	joinVariable  = "AIPERF_JOIN"
 	tokenVariable = "AIPERF_TOKEN"
 	nameVariable  = "AIPERF_NAME"
-	podVariable   = "AIPERF_POD_IP" // address of the pod that this process runs in
 )
 
 // WorkOptions are the settings of a worker.
@@ -132,7 +132,7 @@ func healthAddress(set *setting.CommandLine, environ []string) string {
 	if len(ports) == 0 {
 		return ""
 	}
-	return net.JoinHostPort(set.Text("--health-host", cmp.Or(lookup(environ, podVariable), "127.0.0.1")), strconv.FormatInt(ports[0], 10))
+	return net.JoinHostPort(set.Text("--health-host", cmp.Or(lookup(environ, kube.PodIPVariable), "127.0.0.1")), strconv.FormatInt(ports[0], 10))
 }
 
 // longestToken is the largest size of a file with a token, bytes.

@@ -10,6 +10,8 @@ import (
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/config"
+	"aiperf/internal/run/kube"
+	"aiperf/internal/run/podserver"
 )
 
 // ReadEnvironment reads the AIPERF_* variables of an environment ("KEY=value") into the settings that their rows name.
@@ -54,7 +56,7 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 // ofProcess reports whether a variable is one that says what a process is in a run on several machines or in a cluster, not a setting.
 func ofProcess(key string) bool {
 	switch key {
-	case plugin.PathVariable, "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", "AIPERF_POD_IP", "AIPERF_NAMESPACE", "AIPERF_SERVER_PODS":
+	case plugin.PathVariable, "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", kube.PodIPVariable, "AIPERF_NAMESPACE", podserver.PodLogVariable:
 		return true
 	}
 	return config.IsSecretName(key)

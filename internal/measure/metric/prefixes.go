@@ -32,8 +32,8 @@ const (
 
 // Prefixes estimates how many prompt tokens of a run may come from a prefix cache that was empty before: those of texts whose beginning another
 // request shares. The order of requests does not matter, so the result is an upper bound even with requests in flight. Texts are split into blocks,
-// and the hash of a block covers the text up to its end. It is the same on all machines, so those of several machines can be merged. Prefixes is safe
-// for concurrent use; a nil one collects nothing.
+// and the hash of a block covers the text up to its end. It is the same on all machines, unlike those of hash/maphash, so
+// that what several machines collect can be merged. Prefixes is safe for concurrent use; a nil one collects nothing.
 type Prefixes struct {
 	// counters reports whether the server has counters of its cache.
 	counters func() bool

@@ -150,7 +150,10 @@ func (r *Reducer) Counts() (valid, failed, cut int64) {
 }
 
 // Window is a span of wall time in Unix ns.
-type Window struct{ From, To int64 }
+type Window struct {
+	From int64 `json:"from_ns"`
+	To   int64 `json:"to_ns"`
+}
 
 // Span returns the window of the requests: from the first issue (or start) to the last end.
 func (r *Reducer) Span() Window {

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,13 +33,7 @@ type PodEvent struct {
 type PodLog struct {
 	Pods    []string   `json:"pods"` // names of all pods that were seen
 	Events  []PodEvent `json:"events"`
-	Watched []PodSpan  `json:"watched"` // while somebody looked, in order
-}
-
-// PodSpan is a time of the wall clock, Unix ns.
-type PodSpan struct {
-	From int64 `json:"from_ns"`
-	To   int64 `json:"to_ns"`
+	Watched []Window   `json:"watched"` // while somebody looked, in order
 }
 
 // ServerPods are the events of the server's pods during the profiling.
@@ -46,7 +41,7 @@ type ServerPods struct {
 	Pods      int        `json:"pods"`
 	Start     int64      `json:"profiling_start_ns"` // wall, Unix ns
 	Events    []PodEvent `json:"events"`             // in order
-	Unwatched []PodSpan  `json:"unwatched"`          // while nobody looked
+	Unwatched []Window   `json:"unwatched"`          // while nobody looked
 }
 
 // During returns the events within a window and the times in it without a watcher; nil if nobody ever looked.
@@ -54,17 +49,17 @@ func (l *PodLog) During(w Window) *ServerPods {
 	if len(l.Watched) == 0 || w.To <= w.From {
 		return nil
 	}
-	p := &ServerPods{Pods: len(l.Pods), Start: w.From, Events: []PodEvent{}, Unwatched: []PodSpan{}}
+	p := &ServerPods{Pods: len(l.Pods), Start: w.From, Events: []PodEvent{}, Unwatched: []Window{}}
 	for _, e := range l.Events {
 		if e.At >= w.From && e.At <= w.To {
 			p.Events = append(p.Events, e)
 		}
 	}
-	slices.SortStableFunc(p.Events, func(a, b PodEvent) int { return int(min(max(a.At-b.At, -1), 1)) })
+	slices.SortStableFunc(p.Events, func(a, b PodEvent) int { return cmp.Compare(a.At, b.At) })
 	const short = int64(time.Second) // an event is known to the second
 	seen := w.From
-	for _, s := range append(slices.Clone(l.Watched), PodSpan{From: w.To, To: w.To}) {
-		if gap := (PodSpan{From: seen, To: min(s.From, w.To)}); gap.To-gap.From > short {
+	for _, s := range append(slices.Clone(l.Watched), Window{From: w.To, To: w.To}) {
+		if gap := (Window{From: seen, To: min(s.From, w.To)}); gap.To-gap.From > short {
 			p.Unwatched = append(p.Unwatched, gap)
 		}
 		seen = max(seen, s.To)

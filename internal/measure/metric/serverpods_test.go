@@ -14,7 +14,7 @@ func TestServerPods(t *testing.T) {
 			{At: 112 * s, Pod: "b", Kind: PodRestarted, Reason: "Error"}, {At: 110 * s, Pod: "a", Kind: PodRestarted, Reason: outOfMemory}, {At: 115 * s, Pod: "a", Kind: PodRestarted},
 			{At: 99 * s, Pod: "c", Kind: PodRestarted}, {At: 130 * s, Pod: "h", Kind: PodAdded}, {At: 131 * s, Pod: "c", Kind: PodEvicted}, {At: 201 * s, Pod: "d", Kind: PodRemoved},
 		},
-		Watched: []PodSpan{{From: 105 * s, To: 140 * s}, {From: 150 * s, To: 300 * s}},
+		Watched: []Window{{From: 105 * s, To: 140 * s}, {From: 150 * s, To: 300 * s}},
 	}
 	got := l.During(Window{From: 100 * s, To: 200 * s}).sentences()
 	want := []string{
@@ -29,7 +29,7 @@ func TestServerPods(t *testing.T) {
 	if got := l.During(Window{From: 100 * s, To: 200 * s}).BySecond()[110]; !slices.Equal(got, []string{"a restarted (OOMKilled)"}) {
 		t.Errorf("%q", got)
 	}
-	l = &PodLog{Pods: []string{"a"}, Watched: []PodSpan{{From: 90 * s, To: 199*s + s/2}}}
+	l = &PodLog{Pods: []string{"a"}, Watched: []Window{{From: 90 * s, To: 199*s + s/2}}}
 	if got := l.During(Window{From: 100 * s, To: 200 * s}); got == nil || got.sentences() != nil {
 		t.Errorf("%+v", got)
 	}

@@ -10,7 +10,7 @@ import (
 // somePods are pods of a server to which something happened.
 func somePods() *metric.ServerPods {
 	return &metric.ServerPods{
-		Pods: 2, Start: 5, Events: []metric.PodEvent{{At: 7, Pod: "a", Kind: metric.PodRestarted, Reason: "OOMKilled"}}, Unwatched: []metric.PodSpan{{From: 5, To: 6}},
+		Pods: 2, Start: 5, Events: []metric.PodEvent{{At: 7, Pod: "a", Kind: metric.PodRestarted, Reason: "OOMKilled"}}, Unwatched: []metric.Window{{From: 5, To: 6}},
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/runfiles"
 )
 
@@ -18,40 +19,34 @@ const (
 // pauseTimes is how many times as long as the usual silence a pause is at least. The usual one is the time from step to step of the server.
 const pauseTimes = 5
 
-// silence is a stretch without any message although several answers were arriving.
-type silence struct{ from, to int64 }
-
 // silences returns the stretches of at least two cells in which no answer received anything although two or more were between their first and last
 // message: a pause of the server, or of the link. Their ends are known to one cell. false = the times of messages are unknown.
-func (c *collector) silences() (list []silence, cell int64, ok bool) {
+func (c *collector) silences() (list []metric.Window, cell int64, ok bool) {
 	return silences(c.q, c.first)
 }
 
-// Pause is a stretch in which no answer received anything although two or more were arriving: wall clock, ns.
-type Pause struct{ From, To int64 }
-
-// Pauses returns the pauses of all answers of a run that are at least as long as least (ns) and five times as long as the usual silence between
-// messages, in their order; nil if there are none, or if the records have no times of messages.
-func Pauses(q *runfiles.Requests, least int64) (out []Pause) {
+// Pauses returns the times of the wall clock in which no answer received anything although two or more were arriving, in their order: those of at least
+// least ns that are also five times as long as the usual silence between messages. nil = there are none, or the records have no times of messages.
+func Pauses(q *runfiles.Requests, least int64) (out []metric.Window) {
 	list, _, ok := silences(q, firstTokens(q))
 	if !ok || len(list) == 0 {
 		return nil
 	}
 	lengths := make([]float64, len(list))
 	for i, s := range list {
-		lengths[i] = float64(s.to - s.from)
+		lengths[i] = float64(s.To - s.From)
 	}
 	slices.Sort(lengths)
 	least = max(least, int64(pauseTimes*percentile(lengths, 50)))
 	for _, s := range list {
-		if s.to-s.from >= least {
-			out = append(out, Pause{s.from, s.to})
+		if s.To-s.From >= least {
+			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func silences(q *runfiles.Requests, first []int64) (list []silence, cell int64, ok bool) {
+func silences(q *runfiles.Requests, first []int64) (list []metric.Window, cell int64, ok bool) {
 	zero, last := int64(math.MaxInt64), int64(0)
 	for i := range q.Len() {
 		if first[i] > 0 && len(q.Gaps(i)) > 0 {
@@ -83,7 +78,7 @@ func silences(q *runfiles.Requests, first []int64) (list []silence, cell int64, 
 	for k := range n {
 		if heard[k] {
 			if k-from >= 2 && running >= 2 { // nobody began or ended in between
-				list = append(list, silence{zero + int64(from)*cell, zero + int64(k)*cell})
+				list = append(list, metric.Window{From: zero + int64(from)*cell, To: zero + int64(k)*cell})
 			}
 			from = k + 1
 		}
@@ -104,7 +99,7 @@ func (c *collector) pauses() {
 	}
 	usual := make([]float64, len(list))
 	for i, s := range list {
-		usual[i] = float64(s.to - s.from)
+		usual[i] = float64(s.To - s.From)
 	}
 	slices.Sort(usual)
 	shortest := 2 * cell
@@ -113,13 +108,13 @@ func (c *collector) pauses() {
 	}
 	t := newMaxima(list)
 	within := func(from, to int64) int64 { // the longest that begins there
-		a := sort.Search(len(list), func(i int) bool { return list[i].from >= from })
-		b := sort.Search(len(list), func(i int) bool { return list[i].from >= to })
+		a := sort.Search(len(list), func(i int) bool { return list[i].From >= from })
+		b := sort.Search(len(list), func(i int) bool { return list[i].From >= to })
 		return t.between(a, b)
 	}
 	around := func(at int64) int64 { // what is left of the one at an instant
-		if a := sort.Search(len(list), func(i int) bool { return list[i].to > at }); a < len(list) && list[a].from < at {
-			return list[a].to - at
+		if a := sort.Search(len(list), func(i int) bool { return list[i].To > at }); a < len(list) && list[a].From < at {
+			return list[a].To - at
 		}
 		return 0
 	}
@@ -200,10 +195,10 @@ func (c *collector) usualAnswer() int64 {
 // maxima finds the longest of neighbouring silences (a sparse table).
 type maxima [][]int64
 
-func newMaxima(list []silence) maxima {
+func newMaxima(list []metric.Window) maxima {
 	level := make([]int64, len(list))
 	for i, s := range list {
-		level[i] = s.to - s.from
+		level[i] = s.To - s.From
 	}
 	t := maxima{level}
 	for width := 1; 2*width <= len(list); width *= 2 {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"aiperf/internal/base/sorting"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/explanation"
 	"aiperf/internal/report/runfiles"
 )
@@ -21,7 +22,7 @@ const (
 // pauses returns the stretches in which no answer received anything, the longest ones if there are many.
 func (c *clock) pauses(q *runfiles.Requests) (list []band) {
 	all := explanation.Pauses(q, leastPause)
-	sorting.Stable(all, func(a, b explanation.Pause) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
+	sorting.Stable(all, func(a, b metric.Window) int { return cmp.Compare(b.To-b.From, a.To-a.From) })
 	for _, p := range all[:min(len(all), mostPauses)] {
 		list = append(list, band{From: c.at(p.From), To: c.at(p.To), Name: "no answers for " + seconds(float64(p.To-p.From)/1e9), Hue: hueFail})
 	}

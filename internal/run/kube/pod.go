@@ -63,11 +63,14 @@ func (s *Spec) container(role string, args []string) Object {
 	return c
 }
 
+// PodIPVariable is the environment variable with the address of a pod. It is set in all pods of a run, and nowhere else.
+const PodIPVariable = "AIPERF_POD_IP"
+
 // env returns the environment of a container.
 func (s *Spec) env(role string) []any {
 	list := []any{
 		Object{"name": "HOME", "value": "/tmp"},
-		Object{"name": "AIPERF_POD_IP", "valueFrom": Object{"fieldRef": Object{"fieldPath": "status.podIP"}}},
+		Object{"name": PodIPVariable, "valueFrom": Object{"fieldRef": Object{"fieldPath": "status.podIP"}}},
 	}
 	if role == RoleWorker {
 		list = append(list, Object{"name": "AIPERF_NAME", "valueFrom": Object{"fieldRef": Object{"fieldPath": "metadata.name"}}}, fromSecret("AIPERF_JOIN", s.Name, JoinKey))

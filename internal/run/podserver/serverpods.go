@@ -117,7 +117,7 @@ func (l *podLog) watched(now int64) {
 		l.log.Watched[n-1].To = now
 		return
 	}
-	l.log.Watched = append(l.log.Watched, metric.PodSpan{From: now, To: now})
+	l.log.Watched = append(l.log.Watched, metric.Window{From: now, To: now})
 }
 
 // write replaces the file: the run reads it at its end, and must not see half of it.

@@ -47,7 +47,7 @@ func TestPodLog(t *testing.T) {
 			{At: 140 * s, Pod: "a", Kind: metric.PodRestarted}, {At: 140 * s, Pod: "c", Kind: metric.PodRemoved},
 			{At: 142 * s, Pod: "a", Kind: metric.PodRestarted, Reason: "replaced by a new pod"},
 		},
-		Watched: []metric.PodSpan{{From: 100 * s, To: 104 * s}, {From: 140 * s, To: 142 * s}},
+		Watched: []metric.Window{{From: 100 * s, To: 104 * s}, {From: 140 * s, To: 142 * s}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v\nwant %+v", got, want)

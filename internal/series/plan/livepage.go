@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/htmlreport"
 	"aiperf/internal/report/livepage"
+	"aiperf/internal/run/kube"
 )
 
 // openPaths lists the paths of the live page that need no token, as those of the API.
@@ -51,12 +52,10 @@ func (i *invocation) showReused(dir string) {
 	}
 }
 
-// inPod is the variable that is set in the pods of a run on a cluster. There the address of the page is of no use; kube dashboard forwards it.
-const inPod = "AIPERF_POD_IP"
-
-// sayLivePage prints the address of the live page. chosen says that the user chose the token, which is not printed.
+// sayLivePage prints the address of the live page, except in a pod: kube dashboard forwards it to where it is of use. chosen says that the user chose
+// the token, which is not printed.
 func (i *invocation) sayLivePage(chosen bool) {
-	if os.Getenv(inPod) != "" && !i.web.Reachable() {
+	if os.Getenv(kube.PodIPVariable) != "" && !i.web.Reachable() {
 		return
 	}
 	note := ""

@@ -137,7 +137,7 @@ const (
 	belowWideLanes = 18
 )
 
-// lanes returns the timeline that fits into room rows with its empty row, and the rows of a lane; 0 = there is no room.
+// lanes returns the timeline for a number of rows, one of which stays empty, and the height of each lane in rows; 0 = there is no room.
 func lanes(s *State, v View, room int) (line termdraw.Timeline, high int) {
 	if room < 24 || v.Width < 100 || len(s.Timeline.Series) == 0 {
 		return line, 0
