@@ -18,9 +18,9 @@ func TestService(t *testing.T) {
 		t.Fatal(err)
 	}
 	for words, want := range map[string]string{
-		"worker":                        "nats://127.0.0.1:1 secret-of-16-chars ",
-		"worker --service-id w7":        "nats://127.0.0.1:1 secret-of-16-chars w7",
-		"--type worker --service-id w7": "nats://127.0.0.1:1 secret-of-16-chars w7",
+		"worker":                        "tcp://127.0.0.1:1 secret-of-16-chars ",
+		"worker --service-id w7":        "tcp://127.0.0.1:1 secret-of-16-chars w7",
+		"--type worker --service-id w7": "tcp://127.0.0.1:1 secret-of-16-chars w7",
 		"system_controller " + file + " --health-port 8123":               "3 requests 8123",
 		"system_controller --benchmark-run " + file:                       "3 requests 0",
 		"worker --api-port 1":                                             "!--api-port: a worker has no results",
@@ -35,7 +35,7 @@ func TestService(t *testing.T) {
 		var out, errs strings.Builder
 		got := ""
 		p := &Program{
-			Streams: Streams{Out: &out, Err: &errs, Environ: []string{joinVariable + "=nats://127.0.0.1:1", tokenVariable + "=secret-of-16-chars"}},
+			Streams: Streams{Out: &out, Err: &errs, Environ: []string{joinVariable + "=tcp://127.0.0.1:1", tokenVariable + "=secret-of-16-chars"}},
 			Work: func(_ context.Context, o WorkOptions) int {
 				got = o.Join + " " + o.Token + " " + o.Name
 				return 0

@@ -6,7 +6,8 @@
 //   - beats, by which both sides know since when they cannot reach each other
 //   - clock probes, by which a worker knows the controller's clock within a stated bound
 //
-// The engine is a NATS server inside the controller's process, without storage. Workers connect to it.
+// A worker keeps two TCP connections to the controller, which are made again whenever they are lost: one for pieces, and one for the rest, so that
+// beats never wait behind pieces.
 package bus
 
 import (
@@ -24,22 +25,28 @@ const (
 	MaxPiece = 512 << 10 // bytes of a piece
 	MaxData  = 900 << 10 // bytes of an order, a question or an answer
 
-	maxPayload    = 1 << 20  // bytes of a message of the engine
-	maxPending    = 64 << 20 // bytes that wait for a connection or a handler
-	window        = 8        // pieces on their way without an acknowledgement
-	maxMembers    = 1024     // workers that may join
-	maxQuestions  = 16       // questions of one worker in progress
-	maxAsked      = 1 << 16  // questions of one worker since the oldest one that waits
-	maxOrders     = 4096     // orders that one worker has not received yet
-	maxPieces     = 1 << 20  // pieces of one worker in an epoch
-	probesAtStart = 20       // clock probes before a worker is ready
-	shortestToken = 16       // characters
+	maxPending     = 64 << 20 // bytes that wait for a connection
+	window         = 8        // pieces on their way without an acknowledgement
+	maxMembers     = 1024     // workers that may join
+	maxConnections = 2*maxMembers + 4
+	maxQuestions   = 16      // questions of one worker in progress
+	maxAsked       = 1 << 16 // questions of one worker since the oldest one that waits
+	maxOrders      = 4096    // orders that one worker has not received yet
+	maxPieces      = 1 << 20 // pieces of one worker in an epoch
+	probesAtStart  = 20      // clock probes before a worker is ready
+	shortestToken  = 16      // characters
 )
 
 // Periods of the bus.
 const (
 	beatPeriod    = 500 * time.Millisecond
 	resendPeriod  = time.Second
+	redialPause   = 100 * time.Millisecond
+	lostAfter     = 3 * time.Second         // a worker without an answer for so long connects again
+	goneAfter     = 5 * time.Second         // the controller ends the connections of a worker without a sign of life for so long
+	bulkLostAfter = 15 * time.Second        // lostAfter of the connection for pieces: answers may wait while pieces are stored
+	secondLook    = 100 * time.Millisecond  // for what came while this machine had no time to read
+	farewell      = time.Second             // to write what waits when a connection is closed
 	silentAfter   = 1500 * time.Millisecond // a worker without a sign of life for so long is silent
 	presencePause = 50 * time.Millisecond
 	startTimeout  = 5 * time.Second
@@ -75,14 +82,3 @@ func NewToken() string {
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
-
-// Subjects. A worker may publish below up.NAME and subscribe below its inbox. The controller's own connections may do everything.
-const (
-	subjectBeats     = "up.*.beat"
-	subjectNotes     = "up.*.note"
-	subjectQuestions = "up.*.ask"
-	subjectPieces    = "up.*.piece"
-)
-
-func upSubject(name, what string) string    { return "up." + name + "." + what }
-func inboxSubject(name, what string) string { return "_INBOX." + name + "." + what }

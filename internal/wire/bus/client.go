@@ -2,15 +2,12 @@ package bus
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/clocktie"
@@ -28,8 +25,8 @@ type DialOptions struct {
 // Client is a worker's end of the bus. It connects again whenever a connection is lost, until it is closed.
 type Client struct {
 	opts    DialOptions
-	control *nats.Conn // beats, orders, questions, notes
-	bulk    *nats.Conn // pieces, so that beats do not wait behind them
+	control *uplink // beats, orders, questions, notes
+	bulk    *uplink // pieces, so that beats do not wait behind them
 	clocks  *clockClient
 	tie     clocktie.Tie
 	ctx     context.Context
@@ -38,6 +35,7 @@ type Client struct {
 	orders  chan *order
 	soon    chan struct{} // a beat is due
 
+	refused atomic.Bool  // the controller did not accept a later connection
 	inSight atomic.Int64 // instant up to which the controller is known to have been there
 
 	mu        sync.Mutex
@@ -63,64 +61,44 @@ func Dial(ctx context.Context, opts DialOptions) (*Client, error) {
 	return c, nil
 }
 
-func (c *Client) start(ctx context.Context) (err error) {
-	key := NewToken()
-	if c.control, err = c.dial(ctx, key, nats.ReconnectHandler(func(*nats.Conn) { c.beatSoon() })); err != nil {
-		return err
-	}
-	if c.bulk, err = c.dial(ctx, key, nats.ReconnectHandler(func(*nats.Conn) { c.resend() })); err != nil {
-		return err
-	}
-	for _, h := range []struct {
-		conn   *nats.Conn
-		what   string
-		handle nats.MsgHandler
-	}{{c.control, "beat", c.handleBeat}, {c.control, "order", c.handleOrder}, {c.control, "answer", c.handleAnswer}, {c.bulk, "receipt", c.handleReceipt}} {
-		if _, err := h.conn.Subscribe(inboxSubject(c.opts.Name, h.what), h.handle); err != nil {
+func (c *Client) start(ctx context.Context) error {
+	session := NewToken()
+	c.control = &uplink{client: c, session: session, silence: lostAfter, handle: c.handleControl, again: c.controlAgain}
+	c.bulk = &uplink{client: c, session: session, silence: bulkLostAfter, handle: c.handleBulk, again: c.resend, bulk: true}
+	for _, u := range []*uplink{c.control, c.bulk} {
+		if err := u.connect(ctx); err != nil {
 			return err
 		}
-	}
-	flush, cancel := context.WithTimeout(ctx, startTimeout) // the controller has accepted the connections: it answers soon
-	defer cancel()
-	for _, conn := range []*nats.Conn{c.control, c.bulk} {
-		if err := conn.FlushWithContext(flush); err != nil {
-			return fmt.Errorf("the controller at %v does not answer: %w", c.opts.Join, err)
-		}
+		c.done.Go(u.run)
 	}
 	c.done.Go(c.beatOften)
 	c.done.Go(c.handleOrders)
 	return c.tieClocks(ctx)
 }
 
-// dial makes one connection.
-func (c *Client) dial(ctx context.Context, key string, handler nats.Option) (*nats.Conn, error) {
-	options := []nats.Option{
-		nats.UserInfo(c.opts.Name, c.opts.Token+":"+key), nats.MaxReconnects(-1), nats.ReconnectWait(100 * time.Millisecond),
-		nats.ReconnectJitter(50*time.Millisecond, 50*time.Millisecond), nats.ReconnectBufSize(-1), nats.PingInterval(beatPeriod), nats.MaxPingsOutstanding(3),
-		nats.Timeout(startTimeout), nats.NoEcho(), nats.IgnoreDiscoveredServers(), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), handler,
+// handleControl handles a message of the connection for all but pieces.
+func (c *Client) handleControl(kind frameKind, body []byte) {
+	switch kind {
+	case frameBeatAnswer:
+		c.handleBeat(body)
+	case frameOrder:
+		c.handleOrder(body)
+	case frameAnswer:
+		c.handleAnswer(body)
 	}
-	address := "nats://" + c.opts.Join.address()
-	if c.opts.Join.Pin != "" {
-		address = "tls://" + c.opts.Join.address()
-		options = append(options, nats.Secure(pinned(c.opts.Join.Pin)), nats.TLSHandshakeFirst())
+}
+
+// handleBulk handles a message of the connection for pieces.
+func (c *Client) handleBulk(kind frameKind, body []byte) {
+	if kind == frameReceipt {
+		c.handleReceipt(body)
 	}
-	for {
-		conn, err := nats.Connect(address, options...)
-		if err == nil {
-			return conn, nil
-		}
-		if errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) {
-			return nil, ErrRefused
-		}
-		if wrong := (*wrongCertificateError)(nil); errors.As(err, &wrong) {
-			return nil, wrong
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("no controller answers at %v: %w", c.opts.Join, errors.Join(context.Cause(ctx), err))
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+}
+
+// controlAgain is called when the connection for beats was lost and made again. The other one has probably been lost too.
+func (c *Client) controlAgain() {
+	c.beatSoon()
+	c.bulk.lose()
 }
 
 // tieClocks sends the first probes: by UDP, or by beats if nothing comes back that way.
@@ -190,7 +168,7 @@ func (c *Client) Err() error {
 	if c.ctx.Err() != nil {
 		return context.Cause(c.ctx)
 	}
-	if c.control.IsClosed() || c.bulk.IsClosed() {
+	if c.refused.Load() {
 		return ErrRefused
 	}
 	return nil
@@ -202,6 +180,7 @@ func (c *Client) beatOften() {
 	defer tick.Stop()
 	for {
 		c.beat()
+		_ = c.bulk.send(framePing, nil) // without a connection there is nothing to keep alive
 		select {
 		case <-c.ctx.Done():
 			return
@@ -230,13 +209,13 @@ func (c *Client) beat() {
 	}
 	c.beats[b.Number] = clock.Now()
 	c.mu.Unlock()
-	_ = c.control.Publish(upSubject(c.opts.Name, "beat"), encode(&b)) // without a connection there is no answer, which is noticed
+	_ = c.control.send(frameBeat, &b) // without a connection there is no answer, which is noticed
 }
 
-func (c *Client) handleBeat(m *nats.Msg) {
+func (c *Client) handleBeat(body []byte) {
 	arrived := clock.Now()
 	var a beatAnswer
-	if decode(m.Data, &a) != nil {
+	if decode(body, &a) != nil {
 		return
 	}
 	c.mu.Lock()
@@ -255,9 +234,9 @@ func (c *Client) handleBeat(m *nats.Msg) {
 	}
 }
 
-func (c *Client) handleOrder(m *nats.Msg) {
+func (c *Client) handleOrder(body []byte) {
 	var o order
-	if decode(m.Data, &o) != nil {
+	if decode(body, &o) != nil {
 		return
 	}
 	c.mu.Lock()
@@ -291,7 +270,7 @@ func (c *Client) Note(kind string, data []byte) error {
 	if !kindPattern.MatchString(kind) || len(data) > MaxData {
 		return fmt.Errorf("a note of kind %q with %d bytes is not possible", kind, len(data))
 	}
-	return c.control.Publish(upSubject(c.opts.Name, "note"), encode(&note{Kind: kind, Data: data}))
+	return c.control.send(frameNote, &note{Kind: kind, Data: data})
 }
 
 // Ask asks the controller and waits for its answer. The controller handles the question once, even if connections are lost meanwhile. The error is a
@@ -309,7 +288,7 @@ func (c *Client) Ask(ctx context.Context, kind string, data []byte) ([]byte, err
 	defer again.Stop()
 	for {
 		q := question{Number: number, Open: c.openQuestions(), Kind: kind, Data: data}
-		_ = c.control.Publish(upSubject(c.opts.Name, "ask"), encode(&q)) // sent again below
+		_ = c.control.send(frameQuestion, &q) // sent again below
 		select {
 		case a := <-reply:
 			if a.Refused {
@@ -353,9 +332,9 @@ func (c *Client) openQuestions() []int64 {
 	return slices.Sorted(maps.Keys(c.asks))
 }
 
-func (c *Client) handleAnswer(m *nats.Msg) {
+func (c *Client) handleAnswer(body []byte) {
 	var a answer
-	if decode(m.Data, &a) != nil {
+	if decode(body, &a) != nil {
 		return
 	}
 	c.mu.Lock()
@@ -378,7 +357,7 @@ func (c *Client) Outbox(epoch int64, limit int) *Outbox {
 	if c.outbox != nil {
 		c.outbox.end(ErrOldEpoch)
 	}
-	o := newOutbox(epoch, limit, func(p *Piece) error { return c.bulk.Publish(upSubject(c.opts.Name, "piece"), encode(p)) })
+	o := newOutbox(epoch, limit, func(p *Piece) error { return c.bulk.send(framePiece, p) })
 	c.outbox = o
 	if c.ctx.Err() != nil {
 		o.end(context.Cause(c.ctx))
@@ -402,9 +381,9 @@ func (c *Client) resend() {
 	}
 }
 
-func (c *Client) handleReceipt(m *nats.Msg) {
+func (c *Client) handleReceipt(body []byte) {
 	var r receipt
-	if decode(m.Data, &r) != nil {
+	if decode(body, &r) != nil {
 		return
 	}
 	if o := c.currentOutbox(); o != nil {
@@ -417,9 +396,9 @@ func (c *Client) Close() {
 	c.mu.Lock()
 	c.cancel(errClosed)
 	c.mu.Unlock()
-	for _, conn := range []*nats.Conn{c.control, c.bulk} {
-		if conn != nil {
-			conn.Close()
+	for _, u := range []*uplink{c.control, c.bulk} {
+		if u != nil {
+			u.finish()
 		}
 	}
 	if c.clocks != nil {

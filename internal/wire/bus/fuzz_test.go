@@ -56,7 +56,7 @@ func TestMessages(t *testing.T) {
 func FuzzParseJoin(f *testing.F) {
 	pin := "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 	for _, text := range []string{
-		"nats://127.0.0.1:4222", "nats://localhost:1/", "nats://[::1]:4222", "tls://10.0.0.5:4222/" + pin, "tls://host:4222", "nats://10.0.0.5:4222",
+		"tcp://127.0.0.1:4222", "tcp://localhost:1/", "tcp://[::1]:4222", "tls://10.0.0.5:4222/" + pin, "tls://host:4222", "tcp://10.0.0.5:4222",
 		"tls://u:p@h:1/" + pin, "tls://h:0/" + pin, "tls://h:1/" + pin + "00", "http://h:1/", "tls:h", "", "tls://[fe80::1%25eth0]:1/" + pin, "tls://h:1/" + pin + "?x",
 	} {
 		f.Add(text)

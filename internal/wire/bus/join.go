@@ -22,7 +22,7 @@ import (
 	"aiperf/internal/base/lazyregexp"
 )
 
-// Join says how a worker reaches a controller: nats://HOST:PORT on the same machine, tls://HOST:PORT/SHA256 elsewhere. It holds no secret.
+// Join says how a worker reaches a controller: tcp://HOST:PORT on the same machine, tls://HOST:PORT/SHA256 elsewhere. It holds no secret.
 type Join struct {
 	Host string
 	Port int
@@ -31,7 +31,7 @@ type Join struct {
 
 func (j Join) String() string {
 	if j.Pin == "" {
-		return "nats://" + j.address()
+		return "tcp://" + j.address()
 	}
 	return "tls://" + j.address() + "/" + j.Pin
 }
@@ -56,7 +56,7 @@ func ParseJoin(text string) (Join, error) {
 		return Join{}, fmt.Errorf("%q in the address is neither a host name nor an IP address without a zone", j.Host)
 	}
 	switch u.Scheme {
-	case "nats":
+	case "tcp":
 		if u.Path != "" && u.Path != "/" || !isLoopback(j.Host) {
 			return Join{}, fmt.Errorf("%q is not an address of this machine: an address of another machine begins with tls:// and ends with the controller's certificate", text)
 		}
@@ -69,7 +69,7 @@ func ParseJoin(text string) (Join, error) {
 		j.Pin = hex.EncodeToString(pin)
 		return j, nil
 	}
-	return Join{}, fmt.Errorf("the address %q begins with %s://, only tls:// and nats:// are possible", text, u.Scheme)
+	return Join{}, fmt.Errorf("the address %q begins with %s://, only tls:// and tcp:// are possible", text, u.Scheme)
 }
 
 // isLoopback reports whether a host is this machine's loopback interface. Names other than localhost are not looked up.

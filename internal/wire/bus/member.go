@@ -11,7 +11,9 @@ type member struct {
 	name string
 
 	mu         sync.Mutex
-	lastSeen   int64 // instant of the last sign of life
+	control    *connection // nil = it is not connected
+	bulk       *connection // for pieces; nil likewise
+	lastSeen   int64       // instant of the last sign of life
 	beats      int64
 	orders     []*order // not received yet
 	nextOrder  int64
@@ -29,6 +31,55 @@ type member struct {
 
 func newMember(name string) *member {
 	return &member{name: name, asked: map[int64]*answer{}, inbox: inbox{epoch: -1}}
+}
+
+// enter notes a connection of the worker. It takes the place of an earlier one.
+func (w *member) enter(c *connection, bulk bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	lane := &w.control
+	if bulk {
+		lane = &w.bulk
+	}
+	if *lane != nil {
+		(*lane).end(errLost)
+	}
+	*lane = c
+}
+
+// depart notes that a connection has ended. Without the one for beats nobody would notice that the other one is dead.
+func (w *member) depart(c *connection) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch c {
+	case w.control:
+		w.control = nil
+		if w.bulk != nil {
+			w.bulk.end(errLost)
+		}
+	case w.bulk:
+		w.bulk = nil
+	}
+}
+
+// reply sends a message to the worker: receipts on the connection that pieces come on. What is lost is asked for again.
+func (w *member) reply(kind frameKind, m message) {
+	w.mu.Lock()
+	c := w.control
+	if kind == frameReceipt {
+		c = w.bulk
+	}
+	w.mu.Unlock()
+	if c != nil {
+		_ = c.send(kind, m)
+	}
+}
+
+// attached reports whether the worker is connected.
+func (w *member) attached() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.control != nil
 }
 
 // seen notes a sign of life.

@@ -1,7 +1,7 @@
 package bus
 
 import (
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -66,10 +66,9 @@ func (s *Server) watch() {
 			return
 		case <-tick.C:
 		}
-		open := s.auth.present(func(conn uint64) bool { return s.engine.GetClient(conn) != nil })
 		now := clock.Now()
 		for _, m := range s.list() {
-			if e, changed := m.presence(now, open[m.name]); changed && s.opts.Presence != nil {
+			if e, changed := m.presence(now, m.attached()); changed && s.opts.Presence != nil {
 				s.opts.Presence(e)
 			}
 		}
@@ -127,7 +126,7 @@ func (w *member) leave(unseen time.Duration, now int64) {
 const (
 	DroppedToken   = "wrong token"
 	DroppedName    = "name not valid or taken"
-	DroppedSubject = "subject not allowed"
+	DroppedKind    = "message not allowed"
 	DroppedSize    = "message too large"
 	DroppedDamaged = "message damaged"
 	DroppedEpoch   = "piece of another run"
@@ -135,11 +134,10 @@ const (
 	DroppedSlow    = "connection too slow"
 )
 
-// drops counts what was dropped. It is the logger of the engine, whose complaints are part of the count.
+// drops counts what was dropped.
 type drops struct {
 	mu    sync.Mutex
 	count map[string]int
-	last  string // last complaint that ended the engine
 }
 
 func newDrops() *drops { return &drops{count: map[string]int{}} }
@@ -153,52 +151,5 @@ func (d *drops) add(reason string) {
 func (d *drops) counts() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all := make(map[string]int, len(d.count))
-	for reason, n := range d.count {
-		all[reason] = n
-	}
-	return all
+	return maps.Clone(d.count)
 }
-
-func (d *drops) fatal() string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.last
-}
-
-// complaints are parts of what the engine logs, and the reasons that they stand for.
-var complaints = []struct{ part, reason string }{
-	{"Publish Violation", DroppedSubject}, {"Subscription Violation", DroppedSubject}, {"maximum payload exceeded", DroppedSize}, {"Slow Consumer", DroppedSlow},
-}
-
-func (d *drops) log(format string, v []any) {
-	text := fmt.Sprintf(format, v...)
-	for _, c := range complaints {
-		if strings.Contains(text, c.part) {
-			d.add(c.reason)
-			return
-		}
-	}
-}
-
-// Noticef, Warnf, Errorf, Fatalf, Debugf and Tracef implement server.Logger.
-func (d *drops) Noticef(format string, v ...any) { d.log(format, v) }
-
-// Warnf is part of server.Logger.
-func (d *drops) Warnf(format string, v ...any) { d.log(format, v) }
-
-// Errorf is part of server.Logger.
-func (d *drops) Errorf(format string, v ...any) { d.log(format, v) }
-
-// Fatalf is part of server.Logger. It does not end the process.
-func (d *drops) Fatalf(format string, v ...any) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.last = fmt.Sprintf(format, v...)
-}
-
-// Debugf is part of server.Logger.
-func (d *drops) Debugf(string, ...any) {}
-
-// Tracef is part of server.Logger.
-func (d *drops) Tracef(string, ...any) {}

@@ -1,7 +1,9 @@
 package bus
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -9,10 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
-
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
 
 	"aiperf/internal/base/clock"
 )
@@ -37,17 +35,18 @@ type Options struct {
 
 // Server is the controller's end of the bus.
 type Server struct {
-	opts   Options
-	engine *server.Server
-	auth   *authenticator
-	join   Join
-	clocks *clockServer
-	conns  []*nats.Conn // its own: one for beats, one for the rest
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	done   sync.WaitGroup
+	opts      Options
+	listener  net.Listener
+	encrypted *tls.Config // nil = connections are not encrypted
+	auth      *authenticator
+	join      Join
+	clocks    *clockServer
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	done      sync.WaitGroup
 
 	mu      sync.Mutex
+	open    map[*connection]bool
 	members map[string]*member
 	epoch   int64
 
@@ -64,8 +63,7 @@ func Listen(opts Options) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the address %q to listen on is not HOST:PORT: %w", opts.Listen, err)
 	}
-	port, err := strconv.ParseUint(portText, 10, 16)
-	if err != nil {
+	if _, err := strconv.ParseUint(portText, 10, 16); err != nil {
 		return nil, fmt.Errorf("the address %q to listen on has no port from 0 to 65535", opts.Listen)
 	}
 	if address := net.ParseIP(host); opts.Advertise == "" && (host == "" || address != nil && address.IsUnspecified()) {
@@ -74,107 +72,31 @@ func Listen(opts Options) (*Server, error) {
 	if len(opts.Token) < shortestToken {
 		return nil, fmt.Errorf("a token of %d characters is too short: use at least %d", len(opts.Token), shortestToken)
 	}
-	s := &Server{opts: opts, members: map[string]*member{}, drops: newDrops()}
-	s.auth = &authenticator{token: opts.Token, own: NewToken(), sessions: map[string]session{}, drops: s.drops}
+	s := &Server{opts: opts, open: map[*connection]bool{}, members: map[string]*member{}, drops: newDrops()}
+	s.auth = &authenticator{token: opts.Token, sessions: map[string][sha256.Size]byte{}}
 	s.ctx, s.cancel = context.WithCancelCause(context.Background())
-	settings := &server.Options{
-		Host: host, Port: int(port), NoSigs: true, NoSystemAccount: true, MaxPayload: maxPayload, MaxPending: maxPending, MaxConn: 2*maxMembers + 4,
-		MaxSubs: 16, MaxControlLine: 1024, PingInterval: time.Second, MaxPingsOut: 3, WriteDeadline: startTimeout, AuthTimeout: startTimeout.Seconds(),
-		CustomClientAuthentication: s.auth, NoHeaderSupport: true,
-	}
-	if port == 0 {
-		settings.Port = server.RANDOM_PORT
-	}
 	pin := ""
 	if opts.Encrypt || !isLoopback(host) {
-		if pin, err = encryption(settings, opts.Certificate); err != nil {
+		if s.encrypted, pin, err = encryption(opts.Certificate); err != nil {
 			return nil, err
 		}
 	}
-	if s.engine, err = server.NewServer(settings); err != nil {
-		return nil, err
+	if s.listener, err = net.Listen("tcp", opts.Listen); err != nil {
+		return nil, fmt.Errorf("the bus cannot listen on %s: %w", opts.Listen, err)
 	}
-	s.engine.SetLoggerV2(s.drops, false, false, false)
-	if err := s.start(pin); err != nil {
-		s.Close()
-		return nil, err
-	}
+	s.join = Join{Host: cmp.Or(opts.Advertise, host), Port: s.listener.Addr().(*net.TCPAddr).Port, Pin: pin}
+	s.start()
 	return s, nil
 }
 
-// encryption makes the engine encrypt connections and returns the digest of its certificate.
-func encryption(settings *server.Options, certificate *tls.Certificate) (pin string, err error) {
-	if certificate == nil {
-		if certificate, err = newCertificate(time.Now()); err != nil {
-			return "", err
-		}
-	}
-	settings.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{*certificate}}
-	settings.TLSHandshakeFirst, settings.TLSTimeout = true, startTimeout.Seconds()
-	return pinOf(certificate.Certificate[0]), nil
-}
-
-// start starts the engine, its clock and its handlers.
-func (s *Server) start(pin string) error {
-	s.engine.Start()
-	for end := time.Now().Add(startTimeout); !s.engine.ReadyForConnections(presencePause); {
-		if reason := s.drops.fatal(); reason != "" {
-			return fmt.Errorf("the bus cannot listen on %s: %s", s.opts.Listen, reason)
-		}
-		if time.Now().After(end) {
-			return fmt.Errorf("the bus did not listen on %s within %v", s.opts.Listen, startTimeout)
-		}
-	}
-	address, ok := s.engine.Addr().(*net.TCPAddr)
-	if !ok {
-		return fmt.Errorf("the bus listens on %v, which is not a TCP address", s.engine.Addr())
-	}
-	s.join = Join{Host: s.opts.Advertise, Port: address.Port, Pin: pin}
-	if s.join.Host == "" {
-		s.join.Host, _, _ = net.SplitHostPort(s.opts.Listen)
-	}
-	if c, err := newClockServer(address, s.opts.Token); err == nil { // without it workers send their probes over the bus
+// start starts the clock and the goroutines of a server that listens.
+func (s *Server) start() {
+	if c, err := newClockServer(s.listener.Addr().(*net.TCPAddr), s.opts.Token); err == nil { // without it workers send their probes over the bus
 		s.clocks = c
 		s.done.Go(c.run)
 	}
-	beats, err := s.connect()
-	if err != nil {
-		return err
-	}
-	rest, err := s.connect()
-	if err != nil {
-		return err
-	}
-	for _, h := range []struct {
-		conn    *nats.Conn
-		subject string
-		handle  nats.MsgHandler
-	}{{beats, subjectBeats, s.handleBeat}, {rest, subjectNotes, s.handleNote}, {rest, subjectQuestions, s.handleQuestion}, {rest, subjectPieces, s.handlePiece}} {
-		sub, err := h.conn.Subscribe(h.subject, h.handle)
-		if err != nil {
-			return err
-		}
-		if err := sub.SetPendingLimits(-1, maxPending); err != nil {
-			return err
-		}
-	}
-	for _, c := range s.conns {
-		if err := c.FlushTimeout(startTimeout); err != nil {
-			return err
-		}
-	}
+	s.done.Go(s.accept)
 	s.done.Go(s.watch)
-	return nil
-}
-
-// connect makes a connection of the controller itself.
-func (s *Server) connect() (*nats.Conn, error) {
-	c, err := nats.Connect("", nats.InProcessServer(s.engine), nats.UserInfo(controllerName, s.auth.own), nats.MaxReconnects(-1),
-		nats.ReconnectWait(10*time.Millisecond), nats.Timeout(startTimeout), nats.ReconnectBufSize(-1), nats.NoEcho())
-	if err == nil {
-		s.conns = append(s.conns, c)
-	}
-	return c, err
 }
 
 // Join returns how workers reach the server.
@@ -190,46 +112,21 @@ func (s *Server) Drops() map[string]int { return s.drops.counts() }
 func (s *Server) Close() {
 	s.mu.Lock()
 	s.cancel(errClosed)
-	s.mu.Unlock()
-	for _, c := range s.conns {
-		c.Close()
+	for c := range s.open {
+		c.finish()
 	}
+	s.mu.Unlock()
+	_ = s.listener.Close() // closed before
 	if s.clocks != nil {
 		s.clocks.close()
 	}
-	s.engine.Shutdown()
-	s.engine.WaitForShutdown()
 	s.done.Wait()
-	for _, handling := range []*sync.Mutex{&s.storing, &s.noting} { // waits for handlers that have begun
-		handling.Lock()
-		handling.Unlock() //nolint:staticcheck // the section is empty: others see that the server is closed
-	}
 }
 
-// sender returns the member that sent a message, or nil. The engine has checked that the subject is the sender's.
-func (s *Server) sender(m *nats.Msg) *member {
-	_, rest, _ := strings.Cut(m.Subject, ".")
-	name, _, _ := strings.Cut(rest, ".")
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	w := s.members[name]
-	if w == nil && s.ctx.Err() == nil && s.auth.known(name) {
-		w = newMember(name)
-		s.members[name] = w
-	}
-	return w
-}
-
-// reply publishes to a worker's inbox. What is lost is asked for again.
-func (s *Server) reply(conn int, w *member, what string, m message) {
-	_ = s.conns[conn].Publish(inboxSubject(w.name, what), encode(m))
-}
-
-func (s *Server) handleBeat(m *nats.Msg) {
+func (s *Server) handleBeat(w *member, body []byte) {
 	received := clock.Now()
 	var b beat
-	w := s.sender(m)
-	if w == nil || decode(m.Data, &b) != nil {
+	if decode(body, &b) != nil {
 		s.drops.add(DroppedDamaged)
 		return
 	}
@@ -238,16 +135,15 @@ func (s *Server) handleBeat(m *nats.Msg) {
 		s.drops.add(DroppedDamaged)
 		return
 	}
-	s.reply(0, w, "beat", &beatAnswer{Number: b.Number, Received: received, Answered: clock.Now()})
+	w.reply(frameBeatAnswer, &beatAnswer{Number: b.Number, Received: received, Answered: clock.Now()})
 	for _, o := range due {
-		s.reply(0, w, "order", o)
+		w.reply(frameOrder, o)
 	}
 }
 
-func (s *Server) handleNote(m *nats.Msg) {
+func (s *Server) handleNote(w *member, body []byte) {
 	var n note
-	w := s.sender(m)
-	if w == nil || decode(m.Data, &n) != nil || len(n.Data) > MaxData {
+	if decode(body, &n) != nil || len(n.Data) > MaxData {
 		s.drops.add(DroppedDamaged)
 		return
 	}
@@ -259,10 +155,9 @@ func (s *Server) handleNote(m *nats.Msg) {
 	}
 }
 
-func (s *Server) handleQuestion(m *nats.Msg) {
+func (s *Server) handleQuestion(w *member, body []byte) {
 	var q question
-	w := s.sender(m)
-	if w == nil || decode(m.Data, &q) != nil || len(q.Data) > MaxData {
+	if decode(body, &q) != nil || len(q.Data) > MaxData {
 		s.drops.add(DroppedDamaged)
 		return
 	}
@@ -270,12 +165,12 @@ func (s *Server) handleQuestion(m *nats.Msg) {
 	known, begin := w.ask(&q)
 	switch {
 	case known != nil:
-		s.reply(1, w, "answer", known)
+		w.reply(frameAnswer, known)
 	case begin:
 		s.begin(func() {
 			a := s.answer(w, &q)
 			w.answered(a)
-			s.reply(1, w, "answer", a)
+			w.reply(frameAnswer, a)
 		})
 	}
 }
@@ -308,12 +203,11 @@ func (s *Server) answer(w *member, q *question) *answer {
 // shorten limits a text that goes into a message.
 func shorten(text string) string { return strings.ToValidUTF8(text[:min(len(text), 4096)], "") }
 
-func (s *Server) handlePiece(m *nats.Msg) {
+func (s *Server) handlePiece(w *member, body []byte) {
 	s.storing.Lock()
 	defer s.storing.Unlock()
 	var p Piece
-	w := s.sender(m)
-	if w == nil || s.ctx.Err() != nil || decode(m.Data, &p) != nil {
+	if s.ctx.Err() != nil || decode(body, &p) != nil {
 		s.drops.add(DroppedDamaged)
 		return
 	}
@@ -331,7 +225,7 @@ func (s *Server) handlePiece(m *nats.Msg) {
 		s.drops.add(DroppedPiece)
 	}
 	r.Reason = shorten(r.Reason)
-	s.reply(1, w, "receipt", &r)
+	w.reply(frameReceipt, &r)
 }
 
 func (s *Server) currentEpoch() int64 {
@@ -363,7 +257,7 @@ func (s *Server) Order(name, kind string, data []byte) error {
 	}
 	o, err := w.order(kind, data)
 	if err == nil {
-		s.reply(0, w, "order", o)
+		w.reply(frameOrder, o)
 	}
 	return err
 }
