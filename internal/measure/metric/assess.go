@@ -187,14 +187,14 @@ func (e *ClientStats) lateReason() string {
 	return fmt.Sprintf("Requests that waited only for the client left %s late at p99 (allowed: %s).", formatDuration(e.OwnLagP99), formatDuration(e.lagLimit()))
 }
 
-// allWell returns the reason of a valid verdict. precision is the accuracy of the latencies, as a share.
+// allWell returns the reason of a valid verdict. precision is the accuracy of the judged statistics of latencies, as a share; 0 = that of the stamps.
 func (e *ClientStats) allWell(precision float64) string {
 	gaps := e.gapsDoubtful() && !e.lumpy()
 	text := "the client had spare capacity"
 	if gaps || e.crowded() {
-		text = "latencies are exact"
+		text = "average, p50, p90 and p99 of latencies are accurate to " + formatDuration(time.Duration(certainTime*1e6))
 		if precision > 0 {
-			text = fmt.Sprintf("latencies are accurate to %.2g %%", 100*precision)
+			text = fmt.Sprintf("average, p50, p90 and p99 of latencies are accurate to %.2g %%", 100*precision)
 		}
 	}
 	if e.crowded() {
@@ -208,7 +208,7 @@ func (e *ClientStats) allWell(precision float64) string {
 	case e.lumpy():
 		text += " " + e.lumpReason()
 	case gaps:
-		text += fmt.Sprintf(" In %.1f %% of the requests some tokens arrived together, so single gaps between tokens are approximate.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
+		text += fmt.Sprintf(" In %.1f %% of the requests aiperf read some tokens together, so single gaps between tokens are approximate.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
 	}
 	return text
 }

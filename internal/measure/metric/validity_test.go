@@ -34,8 +34,8 @@ func TestAssess(t *testing.T) {
 	}{
 		{"closed loop", calm(), func(*ClientStats) {}, VerdictValid, "spare capacity"},
 		{"open loop", open(), func(*ClientStats) {}, VerdictValid, "The schedule was kept (p99 80 µs late) and the client had spare capacity."},
-		{"on a busy machine", calm(), func(e *ClientStats) { e.MachineCPU = 100 }, VerdictValid, "Latencies are exact, although this machine was busy."},
-		{"after waiting for a CPU", open(), func(e *ClientStats) { e.ThreadWait, e.ReadDelayP99 = 3*time.Second, 2*msec }, VerdictValid, "The schedule was kept (p99 80 µs late) and latencies are exact, although this machine was busy."},
+		{"on a busy machine", calm(), func(e *ClientStats) { e.MachineCPU = 100 }, VerdictValid, "Average, p50, p90 and p99 of latencies are accurate to 50 µs, although this machine was busy."},
+		{"after waiting for a CPU", open(), func(e *ClientStats) { e.ThreadWait, e.ReadDelayP99 = 3*time.Second, 2*msec }, VerdictValid, "The schedule was kept (p99 80 µs late) and average, p50, p90 and p99 of latencies are accurate to 50 µs, although this machine was busy."},
 		{"rate just reached", open(), func(e *ClientStats) { e.Sent = 991 }, VerdictValid, ""},
 		{"rate missed, nobody knows why", open(), func(e *ClientStats) { e.Sent = 900 }, VerdictRateNotReached, "90.0 % of the schedule was sent (900 of 1,000 requests, 90 of 100 requests/s)"},
 		{"cut short", open(), func(e *ClientStats) { e.Sent, e.CancelledByUser = 500, true }, VerdictValid, ""},
@@ -65,7 +65,7 @@ func TestAssess(t *testing.T) {
 		{"busy", calm(), func(e *ClientStats) { e.CPUShare = 0.97 }, VerdictClientLimited, "97 % of its 2 cores"},
 		{"slow reads of kernel stamps", calm(), func(e *ClientStats) { e.ReadDelayP99 = 80 * msec }, VerdictValid, ""},
 		{"stopped, and captured", calm(), func(e *ClientStats) { e.Stalls, e.StallLongest, e.StallTotal = 3, 298*msec, 890*msec }, VerdictValid, ""},
-		{"gaps alone", calm(), func(e *ClientStats) { e.Uncertain, e.UncertainGaps = 40, 40 }, VerdictValid, "Latencies are exact. In 40.0 % of the requests some tokens arrived together, so single gaps between tokens are approximate."},
+		{"gaps alone", calm(), func(e *ClientStats) { e.Uncertain, e.UncertainGaps = 40, 40 }, VerdictValid, "Average, p50, p90 and p99 of latencies are accurate to 50 µs. In 40.0 % of the requests aiperf read some tokens together, so single gaps between tokens are approximate."},
 		{"out of ports", calm(), func(e *ClientStats) { e.FileLimitHits = 4 }, VerdictClientLimited, "4 connections failed on its own limits"},
 		{"nothing succeeded", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.CPUShare = 0, 100, 0.97 }, VerdictNoResult, "No request succeeded"},
 		{"nothing succeeded, out of ports", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.FileLimitHits = 0, 100, 100 }, VerdictClientLimited, "own limits"},
@@ -112,10 +112,10 @@ func TestAssessDoubt(t *testing.T) {
 		{"nothing succeeded", calm(), func(e *ClientStats) { e.Valid, e.Failed = 0, 9 }, stated(150, 140, 150), VerdictNoResult, []string{"No request succeeded"}},
 		{"4.1 %", calm(), func(*ClientStats) {}, stated(1000, 959, 1000), VerdictUncertain, nil},
 		{"3.9 %", calm(), func(*ClientStats) {}, stated(1000, 961, 1000), VerdictValid, []string{"spare capacity"}},
-		{"3.9 % on a busy machine", calm(), func(e *ClientStats) { e.MachineCPU = 99 }, stated(1000, 961, 1000), VerdictValid, []string{"Latencies are accurate to 3.9 %, although this machine was busy."}},
+		{"3.9 % on a busy machine", calm(), func(e *ClientStats) { e.MachineCPU = 99 }, stated(1000, 961, 1000), VerdictValid, []string{"Average, p50, p90 and p99 of latencies are accurate to 3.9 %, although this machine was busy."}},
 		{"40 µs of 100 µs", calm(), func(*ClientStats) {}, stated(0.1, 0.06, 0.1), VerdictValid, nil},
 		{"60 µs of 100 µs", calm(), func(*ClientStats) {}, stated(0.1, 0.04, 0.1), VerdictUncertain, nil},
-		{"gaps too", calm(), func(e *ClientStats) { e.UncertainGaps = 40 }, stated(1000, 970, 1000), VerdictValid, []string{"Latencies are accurate to 3 %.", "In 40.0 % of the requests some tokens arrived together"}},
+		{"gaps too", calm(), func(e *ClientStats) { e.UncertainGaps = 40 }, stated(1000, 970, 1000), VerdictValid, []string{"Average, p50, p90 and p99 of latencies are accurate to 3 %.", "In 40.0 % of the requests aiperf read some tokens together"}},
 	} {
 		e := c.from
 		c.turn(&e)
