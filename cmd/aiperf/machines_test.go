@@ -346,9 +346,9 @@ func TestMachinesInterrupted(t *testing.T) {
 	p.reaches(server, 60)
 	p.signal(syscall.SIGINT)
 	status := p.wait()
-	alone := program(t, newArrivals(t, 0).load("--request-rate", "60", "--benchmark-duration", "60")...).start()
-	alone.says("profiling")
-	time.Sleep(time.Second)
+	other := newArrivals(t, time.Millisecond)
+	alone := program(t, other.load("--request-rate", "60", "--benchmark-duration", "60")...).start()
+	alone.reaches(other, 60)
 	alone.signal(syscall.SIGINT)
 	if want := alone.wait(); status != want {
 		t.Errorf("status %d, want the %d of one process\n%s", status, want, p.stderr.String())
