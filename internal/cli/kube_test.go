@@ -233,6 +233,30 @@ func TestKubeRefusals(t *testing.T) {
 	}
 }
 
+// TestKubeFindsMetrics: a run gets the metrics pages of the server's pods, which its pods have no right to look for, unless the user does not want them.
+func TestKubeFindsMetrics(t *testing.T) {
+	k := newKubeTest(t)
+	k.Add(`{"apiVersion":"v1","kind":"Service","metadata":{"name":"server"},"spec":{"selector":{"app":"llm"},"ports":[{"port":8000}]}}`)
+	for _, one := range [][3]string{{"llm-0", `"app":"llm"`, "10.0.0.1"}, {"dcgm", `"app":"nvidia-dcgm-exporter"`, "10.0.0.2"}} {
+		k.Add(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + one[0] + `","namespace":"bench","labels":{` + one[1] + `}},"spec":{"nodeName":"n"},"status":{"phase":"Running","podIP":"` + one[2] + `"}}`)
+	}
+	for i, one := range []struct{ flags, note, pages, gpus string }{
+		{"", "server metrics are read from 1 pod; GPU metrics are read from DCGM exporters on 1 of the server's 1 node", "http://10.0.0.1:8000/metrics", "http://10.0.0.2:9400/metrics"},
+		{"--gpu-telemetry http://10.9.9.9:9400", "DCGM exporters on 1", "http://10.0.0.1:8000/metrics", "http://10.9.9.9:9400/metrics, http://10.0.0.2:9400/metrics"},
+		{"--no-gpu-telemetry", "server metrics are read from 1 pod\n", "http://10.0.0.1:8000/metrics", ""},
+		{"--no-server-metrics", "GPU metrics are read", "", "http://10.0.0.2:9400/metrics"},
+		{"--no-server-metrics --no-gpu-telemetry", "", "", ""},
+	} {
+		name := fmt.Sprintf("m%d", i)
+		k.expect(0, one.note, "profile -d --name "+name+" "+one.flags+" "+benchmark)
+		o, err := k.Get(t.Context(), "ConfigMap", name)
+		text := fmt.Sprint(o["data"])
+		if err != nil || strings.Contains(text, "10.0.0.1") != (one.pages != "") || strings.Contains(text, "10.0.0.2") != (one.gpus != "") || !strings.Contains(text, one.pages) {
+			t.Errorf("%s: %v %s", one.flags, err, text)
+		}
+	}
+}
+
 // TestKubeFiles: manifests are printed without secrets, are valid, and their Secret is made apart; a file to start from is valid too.
 func TestKubeFiles(t *testing.T) {
 	k, dir := newKubeTest(t), t.TempDir()

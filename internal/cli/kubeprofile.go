@@ -102,6 +102,9 @@ func (p *Program) profileOnCluster(ctx context.Context, own *setting.CommandLine
 	if err != nil {
 		return 1, err
 	}
+	if err := p.addMetricsPages(ctx, cluster, c); err != nil {
+		return 1, err
+	}
 	keys, err := p.keysFor(c.spec, cluster.Namespace())
 	if err != nil {
 		return 1, err

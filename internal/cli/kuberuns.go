@@ -420,7 +420,7 @@ func (k *kubeCall) listing(ctx context.Context) (string, error) {
 		n++
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d/%d\t%s", r.Namespace, r.Name, r.Kind, r.State, r.RunningWorkers(), r.Workers, r.Created.Local().Format("2006-01-02 15:04"))
 		if wide {
-			fmt.Fprintf(w, "\t%s\t%s", r.Model, r.Endpoint)
+			fmt.Fprintf(w, "\t%s\t%s", r.Model, strings.Join(r.Endpoints, ", "))
 		}
 		fmt.Fprintf(w, "\t%s\n", r.Problem)
 	}

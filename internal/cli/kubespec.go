@@ -24,6 +24,8 @@ type clusterRun struct {
 	run  *config.Run
 	spec *kube.Spec
 	dir  string // for its files, on this computer
+
+	discovery config.Discovery // of metrics pages, as the user wants it
 }
 
 // podsWait is the longest wait of the controller for its workers, s: a cluster may have to add nodes and to pull an image on each.
@@ -114,32 +116,41 @@ func (c *clusterRun) finish(name string) error {
 	if err := c.packData(); err != nil {
 		return err
 	}
-	c.run.Artifacts.Dir = kube.ResultsDir
-	if d := &c.run.ServerMetrics.Discovery; d.Mode == "auto" { // the pods have no token with which to search
-		d.Mode = "disabled"
+	c.run.Artifacts.Dir, c.discovery = kube.ResultsDir, c.run.ServerMetrics.Discovery
+	if c.discovery.Mode == "auto" { // the pods have no token with which to search
+		c.run.ServerMetrics.Discovery = config.Discovery{Mode: "disabled", Timeout: c.discovery.Timeout}
 	}
-	text, secrets, err := c.run.SecretYAML()
-	if err != nil {
+	if err := c.writeConfig(); err != nil {
 		return err
 	}
-	s.Config, s.Secrets = text, secrets
-	size := len(text)
-	for _, content := range s.Data {
-		size += len(content)
-	}
-	if size > kube.MaxData {
-		return fmt.Errorf("the configuration and its data files have %d KiB, and a ConfigMap holds at most %d: put the files on a volume and mount it with --volume-claims", size>>10, kube.MaxData>>10)
-	}
 	s.Facts = map[string]string{kube.ModelNote: model}
-	if len(c.run.Endpoint.URLs) > 0 {
-		s.Facts[kube.EndpointNote] = redact.URL(c.run.Endpoint.URLs[0])
+	var servers []string
+	for _, u := range c.run.Endpoint.URLs {
+		servers = append(servers, redact.URL(u))
 	}
+	s.Facts[kube.EndpointNote] = strings.Join(servers, " ")
 	s.ControllerArgs = []string{"service", serviceController, path.Join(kube.ConfigDir, kube.ConfigFile), "--keep-results", strconv.Itoa(s.Keep), "--keys", kube.KeysDir,
 		"--artifact-dir", kube.ResultsDir, "--health-port", strconv.Itoa(kube.APIPort)}
 	for _, u := range s.Uploads {
 		s.ControllerArgs = append(s.ControllerArgs, "--data-files", u.Name+"="+u.SHA256)
 	}
 	s.WorkerArgs = []string{"worker", "--token-file", path.Join(kube.KeysDir, "token"), "--health-port", strconv.Itoa(kube.APIPort)}
+	return nil
+}
+
+// writeConfig writes the run into the specification.
+func (c *clusterRun) writeConfig() (err error) {
+	s := c.spec
+	if s.Config, s.Secrets, err = c.run.SecretYAML(); err != nil {
+		return err
+	}
+	size := len(s.Config)
+	for _, content := range s.Data {
+		size += len(content)
+	}
+	if size > kube.MaxData {
+		return fmt.Errorf("the configuration and its data files have %d KiB, and a ConfigMap holds at most %d: put the files on a volume and mount it with --volume-claims", size>>10, kube.MaxData>>10)
+	}
 	return nil
 }
 

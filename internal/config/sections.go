@@ -45,6 +45,8 @@ type GPUTelemetry struct {
 	MetricsFile string   `yaml:"metrics_file,omitempty"`
 	Collector   string   `yaml:"collector"` // dcgm, pynvml, amdsmi
 	Mode        string   `yaml:"mode"`      // summary, realtime_dashboard
+	// Pods are the pods of the server, as namespace/name: only their GPUs count where an exporter says which pod uses a GPU. Empty: all GPUs count.
+	Pods []string `yaml:"pods,omitempty"`
 }
 
 // GPULive is the mode that shows GPU metrics during the run.
@@ -64,6 +66,10 @@ type Discovery struct {
 	LabelSelector string  `yaml:"label_selector,omitempty"`
 	Namespace     string  `yaml:"namespace,omitempty"`
 	Timeout       Seconds `yaml:"timeout_seconds"`
+	// Pages are complete URLs of metrics pages that were found before the run, on another machine.
+	Pages []string `yaml:"pages,omitempty"`
+	// Services are the hosts and ports, among the URLs of the endpoint, whose pods have these pages. Their own page would be that of any one pod.
+	Services []string `yaml:"services,omitempty"`
 }
 
 // NetworkLatency sets whether and how the network latency is measured.

@@ -3,14 +3,31 @@ package exporters
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
+	"slices"
 
 	"aiperf/internal/telemetry/pods"
 )
 
-// inCluster looks for metrics pages in the Kubernetes cluster that the run is in. An error only means that these pages are not collected.
+// metricsServers returns the servers whose own metrics pages are read. The page of a Service whose pods are read is that of any one of them.
+func (w *Collection) metricsServers() (list []string) {
+	d := &w.Config.ServerMetrics.Discovery
+	for _, server := range w.httpServers() {
+		u, err := url.Parse(server)
+		if len(d.Pages) == 0 || err != nil || !slices.Contains(d.Services, u.Host) {
+			list = append(list, server)
+		}
+	}
+	return list
+}
+
+// inCluster returns the metrics pages that were found before the run, or else looks for some in the Kubernetes cluster that the run is in. An error only means that these pages are not collected.
 func (w *Collection) inCluster(ctx context.Context) []string {
 	d := &w.Config.ServerMetrics.Discovery
+	if len(d.Pages) > 0 {
+		return d.Pages
+	}
 	inside := pods.Inside(os.Getenv)
 	switch {
 	case d.Mode == "disabled" || d.Mode == "auto" && !inside:

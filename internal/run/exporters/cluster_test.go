@@ -28,3 +28,20 @@ func TestInCluster(t *testing.T) {
 		}
 	}
 }
+
+// TestPagesFoundBefore: pages that were found before the run are read instead of those of the Services to which they belong.
+func TestPagesFoundBefore(t *testing.T) {
+	b := &config.Default().Benchmark
+	w := New(Options{Config: b, URLs: []string{"http://vllm:8000/v1", "http://other:8000"}})
+	if got := w.metricsServers(); len(got) != 2 {
+		t.Error(got)
+	}
+	d := &b.ServerMetrics.Discovery
+	d.Mode, d.Pages, d.Services = "disabled", []string{"http://10.0.0.1:8000/metrics"}, []string{"vllm:8000"}
+	if got := w.metricsServers(); len(got) != 1 || got[0] != "http://other:8000" {
+		t.Error(got)
+	}
+	if got := w.inCluster(t.Context()); len(got) != 1 || got[0] != d.Pages[0] {
+		t.Error(got)
+	}
+}

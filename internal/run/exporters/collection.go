@@ -92,7 +92,7 @@ func (w *Collection) Start(ctx context.Context) error {
 	if b.ServerMetrics.Enabled {
 		tuning := b.Environment.Server
 		o := servermetrics.Options{
-			Client: w.client, Servers: w.httpServers(), URLs: b.ServerMetrics.URLs,
+			Client: w.client, Servers: w.metricsServers(), URLs: b.ServerMetrics.URLs,
 			Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(), Warn: w.Say.Warn, Log: w.Say.Log,
 			Silence: b.As("server_metrics.enabled") + " takes this line away",
 		}
@@ -146,7 +146,7 @@ const (
 func (w *Collection) gpuCollector(ctx context.Context) (open func(), err error) {
 	b, tuning := w.Config, w.Config.Environment.GPU
 	o := gpu.Options{
-		Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Defaults: slices.Concat(tuning.DefaultDCGMEndpoints, w.simulatedGPUs()),
+		Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Pods: b.GPUTelemetry.Pods, Defaults: slices.Concat(tuning.DefaultDCGMEndpoints, w.simulatedGPUs()),
 		Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(),
 		Line: w.lines(w.Layout.GPUTelemetry()), Warn: w.Say.Warn, Log: w.Say.Log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
 	}

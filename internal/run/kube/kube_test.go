@@ -227,8 +227,11 @@ func following(t *testing.T, c *controller) (*kubefake.Cluster, *kube.Follower, 
 func TestFollow(t *testing.T) {
 	cluster, f, run, out := following(t, &controller{})
 	cluster.Down.Store(true)
-	back := time.AfterFunc(100*time.Millisecond, func() { cluster.Down.Store(false) })
-	defer back.Stop()
+	note := f.Note
+	f.Note = func(text string) {
+		note(text)
+		cluster.Down.Store(false) // as soon as the user has heard of it
+	}
 	state, err := f.Follow(t.Context(), run)
 	if err != nil || state.Status != 3 || !strings.Contains(out.String(), "the run continues there, trying again") || !strings.HasSuffix(out.String(), "note: the cluster answers again\nline\n") &&
 		!strings.HasSuffix(out.String(), "line\nnote: the cluster answers again\n") {

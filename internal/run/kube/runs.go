@@ -14,8 +14,9 @@ import (
 // Run is a run on a cluster as its objects show it.
 type Run struct {
 	Name, Namespace, Kind string
-	Model, Endpoint       string
-	Workers               int // wanted
+	Model                 string
+	Endpoints             []string // URLs of the servers
+	Workers               int      // wanted
 	Created               time.Time
 	State                 State
 	Problem               string // what keeps it from running, or how it failed; "" = nothing
@@ -121,7 +122,7 @@ func (r *Run) addJob(o Object) {
 		return
 	}
 	r.controller = o
-	r.Model, r.Endpoint = text(o, "metadata", "annotations", ModelNote), text(o, "metadata", "annotations", EndpointNote)
+	r.Model, r.Endpoints = text(o, "metadata", "annotations", ModelNote), strings.Fields(text(o, "metadata", "annotations", EndpointNote))
 	r.Workers, _ = strconv.Atoi(text(o, "metadata", "annotations", WorkersNote))      // 0 = unknown
 	r.Created, _ = time.Parse(time.RFC3339, text(o, "metadata", "creationTimestamp")) // the zero time = unknown
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -17,13 +16,15 @@ import (
 // ServerPods are the pods behind the Service of a benchmarked server.
 type ServerPods struct {
 	cluster  Cluster // in the namespace of the Service
-	selector string  // labels of the pods
+	service  Object
+	selector string // labels of the pods
+	url      *url.URL
 }
 
 // FindServer returns the pods behind the Service that a URL names as pods of the cluster do, for example http://vllm.prod.svc:8000; nil = the host is not a
 // Service with a selector.
 func FindServer(ctx context.Context, c Cluster, server string) (*ServerPods, error) {
-	name, namespace, certain := serviceOf(server, c.Namespace())
+	u, name, namespace, certain := serviceOf(server, c.Namespace())
 	if name == "" {
 		return nil, nil
 	}
@@ -37,45 +38,82 @@ func FindServer(ctx context.Context, c Cluster, server string) (*ServerPods, err
 	}
 	labels, _ := at(service, "spec", "selector").(Object)
 	var terms []string
-	for _, key := range slices.Sorted(maps.Keys(labels)) {
+	for _, key := range sorted(labels) {
 		terms = append(terms, key+"="+text(labels, key))
 	}
 	if terms == nil {
 		return nil, nil
 	}
-	return &ServerPods{cluster: c, selector: strings.Join(terms, ",")}, nil
+	return &ServerPods{cluster: c, service: service, selector: strings.Join(terms, ","), url: u}, nil
+}
+
+// FindServers returns the pods behind each Service that one of the URLs names.
+func FindServers(ctx context.Context, c Cluster, servers []string) (list []*ServerPods, err error) {
+	for _, server := range servers {
+		found, err := FindServer(ctx, c, server)
+		if err != nil {
+			return nil, err
+		}
+		if found != nil {
+			list = append(list, found)
+		}
+	}
+	return list, nil
 }
 
 // serviceOf returns the name and the namespace of the Service that a URL may mean; certain means that it cannot be another host.
-func serviceOf(server, own string) (name, namespace string, certain bool) {
+func serviceOf(server, own string) (u *url.URL, name, namespace string, certain bool) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || u.Hostname() == "localhost" {
-		return "", "", false
+		return nil, "", "", false
 	}
 	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
-		return "", "", false
+		return nil, "", "", false
 	}
 	parts := strings.Split(strings.ToLower(u.Hostname()), ".")
 	switch {
 	case len(parts) == 1:
-		return parts[0], own, false
+		return u, parts[0], own, false
 	case len(parts) == 2:
-		return parts[0], parts[1], false
+		return u, parts[0], parts[1], false
 	case parts[2] == "svc":
-		return parts[0], parts[1], true
+		return u, parts[0], parts[1], true
 	}
-	return "", "", false
+	return nil, "", "", false
 }
 
-// States returns the state of every pod.
-func (s *ServerPods) States(ctx context.Context) ([]podserver.ServerPod, error) {
-	pods, err := s.cluster.List(ctx, "Pod", s.selector, "")
-	if err != nil {
-		return nil, err
+// pods returns the pods as the API shows them.
+func (s *ServerPods) pods(ctx context.Context) ([]Object, error) {
+	return s.cluster.List(ctx, "Pod", s.selector, "")
+}
+
+// key tells Services with the same pods from others.
+func (s *ServerPods) key() string { return s.cluster.Namespace() + " " + s.selector }
+
+// States returns the state of every pod of some Services. Where these are in several namespaces, the namespace is part of the name of a pod.
+func States(ctx context.Context, servers []*ServerPods) ([]podserver.ServerPod, error) {
+	all, seen, namespaces := []podserver.ServerPod{}, map[string]bool{}, map[string]bool{}
+	for _, s := range servers {
+		namespaces[s.cluster.Namespace()] = true
 	}
-	all := []podserver.ServerPod{}
-	for _, p := range pods {
-		all = append(all, stateOf(p))
+	for _, s := range servers {
+		if seen[s.key()] {
+			continue
+		}
+		seen[s.key()] = true
+		pods, err := s.pods(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range pods {
+			state := stateOf(p)
+			if len(namespaces) > 1 {
+				state.Name = s.cluster.Namespace() + "/" + state.Name
+			}
+			if !slices.ContainsFunc(all, func(o podserver.ServerPod) bool { return o.Name == state.Name }) {
+				all = append(all, state)
+			}
+		}
 	}
 	return all, nil
 }
@@ -109,7 +147,7 @@ func (f *Follower) WatchServer(ctx context.Context, run *Run) {
 	for {
 		err := w.look(ctx)
 		switch {
-		case ctx.Err() != nil || err == nil && w.server == nil:
+		case ctx.Err() != nil || err == nil && w.servers == nil:
 			return
 		case isFinal(err):
 			f.Note(fmt.Sprintf("the pods of the server are not watched: %v", err))
@@ -127,18 +165,18 @@ func (f *Follower) WatchServer(ctx context.Context, run *Run) {
 type serverWatch struct {
 	cluster Cluster
 	run     *Run
-	server  *ServerPods // nil = not found yet, or it is not a Service
-	remote  *Remote     // nil = not connected
+	servers []*ServerPods // nil = not found yet, or no URL names a Service
+	remote  *Remote       // nil = not connected
 }
 
 // look sends the state of the pods once.
 func (w *serverWatch) look(ctx context.Context) (err error) {
-	if w.server == nil {
-		if w.server, err = FindServer(ctx, w.cluster, w.run.Endpoint); err != nil || w.server == nil {
+	if w.servers == nil {
+		if w.servers, err = FindServers(ctx, w.cluster, w.run.Endpoints); err != nil || w.servers == nil {
 			return err
 		}
 	}
-	states, err := w.server.States(ctx)
+	states, err := States(ctx, w.servers)
 	if err != nil {
 		return err
 	}

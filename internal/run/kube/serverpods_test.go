@@ -45,7 +45,7 @@ func TestServerPods(t *testing.T) {
 		if pods == nil {
 			continue
 		}
-		if got, err := pods.States(t.Context()); err != nil || !slices.Equal(got, want) {
+		if got, err := kube.States(t.Context(), []*kube.ServerPods{pods, pods}); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %+v %v", server, got, err)
 		}
 	}
@@ -83,7 +83,7 @@ func TestWatchServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	run.Endpoint = "http://vllm.bench.svc:8000"
+	run.Endpoints = []string{"http://example.com", "http://vllm.bench.svc:8000"}
 	notes := make(chan string, 1)
 	f := &kube.Follower{Cluster: c, Poll: time.Millisecond, Note: func(text string) { notes <- text }}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -100,9 +100,9 @@ func TestWatchServer(t *testing.T) {
 	cancel()
 	<-ended
 
-	run.Endpoint = "http://example.com"
+	run.Endpoints = []string{"http://example.com"}
 	f.WatchServer(t.Context(), run) // it ends by itself
-	run.Endpoint = "http://vllm"
+	run.Endpoints = []string{"http://vllm"}
 	c.Refuse("list", "pods", apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no")))
 	f.WatchServer(t.Context(), run)
 	if text := <-notes; !strings.Contains(text, "the pods of the server are not watched: your account may not list pods here") {

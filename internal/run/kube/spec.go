@@ -66,7 +66,7 @@ const (
 	KindLabel = "aiperf/kind" // KindRun or KindSweep
 
 	ModelNote    = "aiperf/model"
-	EndpointNote = "aiperf/endpoint"
+	EndpointNote = "aiperf/endpoint" // URLs with blanks between them
 	WorkersNote  = "aiperf/workers"
 
 	RoleController = "controller"

@@ -67,6 +67,13 @@ func (c *Cluster) Refuse(verb, resource string, err error) {
 	c.API.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
 }
 
+// RefuseIn makes the API refuse a verb on a resource in one namespace only; "" = a request for all namespaces.
+func (c *Cluster) RefuseIn(namespace, verb, resource string, err error) {
+	c.API.PrependReactor(verb, resource, func(a clienttesting.Action) (bool, runtime.Object, error) {
+		return a.GetNamespace() == namespace, nil, err
+	})
+}
+
 // Allow answers all questions about rights; forbidden are verb and resource of those that are missing, such as "create pods/portforward".
 func (c *Cluster) Allow(forbidden ...string) {
 	c.API.PrependReactor("create", "selfsubjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {

@@ -20,6 +20,7 @@ type Options struct {
 	Client    *telemetry.Client
 	URLs      []string // of exporters that the user named, complete
 	Defaults  []string // of exporters that are also tried
+	Pods      []string // namespace/name; where an exporter says which pod uses a GPU, only those of these pods count. Empty: all GPUs count
 	More      []Field  // additional figures
 	Cadence   telemetry.Cadence
 	Reachable time.Duration // time limit for the first answer of an exporter
@@ -57,6 +58,7 @@ type source struct {
 	displayURL string // its URL for files
 	body       []byte // the previous page
 	warned     bool
+	ours       map[int]bool // GPUs by index that a pod of the server has used
 }
 
 // Open looks for exporters and takes the first page of each that answers. Without any the collector does nothing.
@@ -124,9 +126,27 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 	if !page.IsText() {
 		return
 	}
-	for _, one := range c.fields.Page(page, time.Now().UnixNano(), s.displayURL) {
+	for _, one := range s.counted(c.fields.Page(page, time.Now().UnixNano(), s.displayURL), c.Pods) {
 		c.add(&one)
 	}
+}
+
+// counted returns the samples of GPUs that the pods use, or have used: a pod may be replaced by another one. Without pods, and if the exporter does not say
+// which pod uses a GPU, it returns all.
+func (s *source) counted(all []Sample, pods []string) []Sample {
+	if len(pods) == 0 || !slices.ContainsFunc(all, func(one Sample) bool { return one.PodName != "" }) && s.ours == nil {
+		return all
+	}
+	if s.ours == nil {
+		s.ours = map[int]bool{}
+	}
+	var out []Sample
+	for _, one := range all {
+		if s.ours[one.Index] = s.ours[one.Index] || slices.Contains(pods, one.Namespace+"/"+one.PodName); s.ours[one.Index] {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 // bad warns once about an exporter whose page has invalid lines, and counts them.

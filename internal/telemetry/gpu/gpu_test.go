@@ -212,3 +212,28 @@ func TestNamesOfSources(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestGPUsOfPods: where an exporter says which pod uses a GPU, only the GPUs that the server's pods use, or have used, count.
+func TestGPUsOfPods(t *testing.T) {
+	sample := func(index int, pod string) Sample {
+		return Sample{Device: Device{Index: index, Namespace: map[bool]string{true: "prod"}[pod != ""], PodName: pod}}
+	}
+	pods := []string{"prod/vllm-0"}
+	s := &source{}
+	for _, one := range []struct {
+		pods []string
+		page []Sample
+		want int
+	}{
+		{nil, []Sample{sample(0, "vllm-0"), sample(1, "other")}, 2},
+		{pods, []Sample{sample(0, ""), sample(1, "")}, 2}, // the exporter knows no pods
+		{pods, []Sample{sample(0, "vllm-0"), sample(1, "other"), sample(2, "")}, 1},
+		{pods, []Sample{sample(0, "vllm-1"), sample(1, "other"), sample(2, "")}, 1}, // the pod was replaced
+		{pods, []Sample{sample(0, ""), sample(1, ""), sample(2, "")}, 1},
+		{pods, []Sample{sample(0, ""), sample(1, ""), sample(2, "vllm-0")}, 2},
+	} {
+		if got := s.counted(one.page, one.pods); len(got) != one.want {
+			t.Errorf("%+v: %+v, want %d", one, got, one.want)
+		}
+	}
+}

@@ -1,6 +1,8 @@
 package pods
 
 import (
+	"cmp"
+	"encoding/json"
 	"net"
 	"slices"
 	"strconv"
@@ -65,18 +67,34 @@ func (p *pod) serves() bool {
 	return false
 }
 
+// Default is what is assumed about the page of a pod that does not describe it.
+type Default struct {
+	Scheme string // "" = http
+	Port   string // number or name of a port of its containers; "" = the first one
+}
+
+// Pages returns the metrics pages of a pod, an object of the API. It returns none if the pod has no address or port.
+func Pages(object map[string]any, d Default) ([]string, error) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
+	}
+	var p pod
+	if err := json.Unmarshal(text, &p); err != nil {
+		return nil, err
+	}
+	return p.urls(true, d), nil
+}
+
 // urls returns the metrics pages of a pod. It returns none if the pod has no address or port, or if it is not a server and was not picked by its
 // labels.
-func (p *pod) urls(picked bool) (list []string) {
-	port := p.port()
+func (p *pod) urls(picked bool, d Default) (list []string) {
+	port := p.port(d.Port)
 	if p.Status.PodIP == "" || port == 0 || !picked && !p.serves() {
 		return nil
 	}
 	notes := p.Metadata.Annotations
-	scheme := notes[schemeNote]
-	if scheme == "" {
-		scheme = standardScheme
-	}
+	scheme := cmp.Or(notes[schemeNote], d.Scheme, standardScheme)
 	paths := strings.Split(notes[pathsNote], ",")
 	if notes[pathsNote] == "" {
 		if paths = []string{notes[pathNote]}; paths[0] == "" {
@@ -95,21 +113,25 @@ func (p *pod) urls(picked bool) (list []string) {
 	return list
 }
 
-// port returns the port of the annotation, else the one called metrics, else the first of a container; 0 = none.
-func (p *pod) port() (first int) {
+// port returns the port of the annotation, else the one called metrics, else the usual one, else the first of a container; 0 = none.
+func (p *pod) port(usual string) int {
 	if n, err := strconv.Atoi(p.Metadata.Annotations[portNote]); err == nil {
 		return n
 	}
+	first, named := 0, 0
 	for _, c := range p.Spec.Containers {
 		for _, one := range c.Ports {
 			switch {
 			case one.ContainerPort == 0:
 			case one.Name == metricsPort:
 				return one.ContainerPort
+			case one.Name != "" && one.Name == usual:
+				named = one.ContainerPort
 			case first == 0:
 				first = one.ContainerPort
 			}
 		}
 	}
-	return first
+	number, _ := strconv.Atoi(usual) // 0 = it is a name
+	return cmp.Or(number, named, first)
 }

@@ -72,7 +72,7 @@ func Find(ctx context.Context, o Options) ([]string, error) {
 			return nil, err
 		}
 		for i := range page.Items {
-			urls = append(urls, page.Items[i].urls(o.Selector != "")...)
+			urls = append(urls, page.Items[i].urls(o.Selector != "", Default{})...)
 		}
 		if next = page.Metadata.Continue; next == "" {
 			slices.Sort(urls)
