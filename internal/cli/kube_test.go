@@ -27,6 +27,7 @@ type kubeTest struct {
 	output  string
 	posted  []string
 	fetched bool
+	live    []byte // what the run publishes; nil = nothing
 }
 
 func newKubeTest(t *testing.T) *kubeTest {
@@ -53,6 +54,11 @@ func (k *kubeTest) serve(w http.ResponseWriter, r *http.Request) {
 		k.posted = append(k.posted, r.URL.Path)
 		k.fetched = k.fetched || r.URL.Path == "/api/fetched"
 		fmt.Fprint(w, "{}")
+	case r.URL.Path == "/api/live":
+		if k.live == nil {
+			http.NotFound(w, r)
+		}
+		_, _ = w.Write(k.live)
 	case r.URL.Path == "/api/output":
 		from := r.URL.Query().Get("from")
 		w.Header().Set("Aiperf-First", from)

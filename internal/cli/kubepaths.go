@@ -10,18 +10,29 @@ import (
 type localPaths struct {
 	out      io.Writer
 	from, to []byte // folders, with a slash at the end
+	known    []byte // lines that begin so are skipped: their text is known on this computer
 	rest     []byte // begin of a line
 }
 
-func newLocalPaths(out io.Writer, from, to string) *localPaths {
-	return &localPaths{out: out, from: []byte(from + "/"), to: []byte(filepath.Clean(to) + "/")}
+func newLocalPaths(out io.Writer, from, to, known string) *localPaths {
+	return &localPaths{out: out, from: []byte(from + "/"), to: []byte(filepath.Clean(to) + "/"), known: []byte(known)}
+}
+
+// unknown returns the lines of a text that are not skipped.
+func (l *localPaths) unknown(text []byte) (out []byte) {
+	for line := range bytes.Lines(text) {
+		if len(l.known) == 0 || !bytes.HasPrefix(line, l.known) {
+			out = append(out, line...)
+		}
+	}
+	return out
 }
 
 // Write implements io.Writer.
 func (l *localPaths) Write(b []byte) (int, error) {
 	l.rest = append(l.rest, b...)
 	end := bytes.LastIndexByte(l.rest, '\n') + 1
-	_, err := l.out.Write(l.replaced(l.rest[:end]))
+	_, err := l.out.Write(l.replaced(l.unknown(l.rest[:end])))
 	l.rest = append([]byte(nil), l.rest[end:]...)
 	return len(b), err
 }

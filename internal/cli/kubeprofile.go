@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/config"
 	"aiperf/internal/run/kube"
 )
 
@@ -129,7 +131,7 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 		return 0, nil
 	}
 	f := followerOf(p, cluster)
-	local := newLocalPaths(p.Out, kube.ResultsDir, c.dir)
+	local := newLocalPaths(p.Out, kube.ResultsDir, c.dir, "warning: "+path.Join(kube.ConfigDir, kube.ConfigFile)) // warnings about settings were printed before
 	f.Out = local
 	remove := func() error {
 		if own.True("--keep", false) {
@@ -153,7 +155,12 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 		return 0, nil
 	}
 	p.printErr("note: see it live: aiperf kube dashboard %s", name)
+	hide := func() error { return nil }
+	if c.view == config.UIDashboard && p.Dashboard != nil {
+		hide = p.showRun(context.WithoutCancel(ctx), f, run, interruptSelf, func() bool { return ctx.Err() != nil }, c.dir, fullScreen)
+	}
 	status, err := p.followStoppable(ctx, f, run)
+	err = errors.Join(err, hide())
 	if err = errors.Join(err, local.flush()); err != nil {
 		return 1, fmt.Errorf("%w; look at it with: aiperf kube debug --job-id %s", err, name)
 	}

@@ -44,8 +44,8 @@ func (k *kubeCall) forgiven(err error) error {
 func (p *Program) kubeAttach() *cobra.Command {
 	port := setting.Row{Flags: []string{"--port", "-p"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", NoEffect: "no local port is needed", Help: "local port to the controller"}
 	return p.kubeCommandOf(kubeCommand{
-		use: "attach [RUN]", short: "follow a run on a cluster", words: true, rows: append([]setting.Row{runRow(), port, forgiveRow()}, seriesRows(true)...),
-		long: "Shows the output of a run from its beginning and follows it to its end. Ctrl-C leaves; the run continues. The command ends with the exit status of the run.",
+		use: "attach [RUN]", short: "follow a run on a cluster", words: true, rows: slices.Concat([]setting.Row{runRow(), port, forgiveRow()}, rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"}), seriesRows(true)),
+		long: "Follows a run to its end: on a terminal in the same live view as a local run, else as its output. Its output from the beginning is printed at the end, or at once without the view. Ctrl-C leaves; the run continues. The command ends with the exit status of the run.",
 		run: func(ctx context.Context, k *kubeCall) (int, error) {
 			run, err := k.found(ctx)
 			if err != nil {
@@ -56,9 +56,16 @@ func (p *Program) kubeAttach() *cobra.Command {
 			if err != nil {
 				return leftRun(ctx, k.Program, name, err)
 			}
+			ctx, leave := context.WithCancel(ctx)
+			defer leave()
+			hide, err := k.attachView(ctx, f, run, leave)
+			if err != nil {
+				return 1, err
+			}
 			unwatch := watchServer(ctx, f, run)
 			state, err := f.Follow(ctx, run)
 			unwatch()
+			err = errors.Join(err, hide())
 			if err != nil {
 				return leftRun(ctx, k.Program, name, err)
 			}
@@ -66,6 +73,20 @@ func (p *Program) kubeAttach() *cobra.Command {
 			return state.Status, nil
 		},
 	})
+}
+
+// attachView shows a run that is followed, as the user wants it. The returned function ends that.
+func (k *kubeCall) attachView(ctx context.Context, f *kube.Follower, run *kube.Run, leave func()) (hide func() error, err error) {
+	kind := k.set.Text("--ui", "")
+	switch {
+	case kind == "simple":
+		return nil, fmt.Errorf("%s simple: the output of a run that is followed is what its pods print; give dashboard or none", k.set.Spelled("--ui"))
+	case kind == "dashboard" && k.Dashboard == nil:
+		k.warnf("%s dashboard needs a terminal", k.set.Spelled("--ui"))
+	case kind != "none" && k.Dashboard != nil:
+		return k.showRun(ctx, f, run, leave, nil, "", fullScreen), nil
+	}
+	return func() error { return nil }, nil
 }
 
 // leftRun replaces the error of a user who leaves by a note.

@@ -26,6 +26,7 @@ type clusterRun struct {
 	dir  string // for its files, on this computer
 
 	discovery config.Discovery // of metrics pages, as the user wants it
+	view      config.UI        // on this computer
 }
 
 // podsWait is the longest wait of the controller for its workers, s: a cluster may have to add nodes and to pull an image on each.
@@ -115,6 +116,9 @@ func (c *clusterRun) finish(name string) error {
 	s.Name = name
 	if err := c.packData(); err != nil {
 		return err
+	}
+	if c.view = c.run.Runtime.UI; c.view == config.UIDashboard { // pods have no terminal
+		c.run.Runtime.UI = config.UINone
 	}
 	c.run.Artifacts.Dir, c.discovery = kube.ResultsDir, c.run.ServerMetrics.Discovery
 	if c.discovery.Mode == "auto" { // the pods have no token with which to search

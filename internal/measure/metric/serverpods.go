@@ -29,6 +29,15 @@ type PodEvent struct {
 	Reason string `json:"reason,omitempty"` // of the cluster, for example OOMKilled
 }
 
+// String returns the event in words: vllm-0 restarted (OOMKilled).
+func (e PodEvent) String() string {
+	text := e.Pod + " " + e.Kind
+	if e.Reason != "" {
+		text += " (" + e.Reason + ")"
+	}
+	return text
+}
+
 // PodLog is what a computer with rights in the cluster saw of the pods of the server.
 type PodLog struct {
 	Pods    []string   `json:"pods"` // names of all pods that were seen
@@ -141,12 +150,8 @@ func (p *ServerPods) BySecond() map[int64][]string {
 	}
 	all := map[int64][]string{}
 	for _, e := range p.Events {
-		text := e.Pod + " " + e.Kind
-		if e.Reason != "" {
-			text += " (" + e.Reason + ")"
-		}
 		second := e.At / int64(time.Second)
-		all[second] = append(all[second], text)
+		all[second] = append(all[second], e.String())
 	}
 	return all
 }

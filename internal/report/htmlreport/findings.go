@@ -144,7 +144,7 @@ func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock
 		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s failed (%s %%). They are not part of any latency figure.", count(failed), terminal.Plural(all, "request"), figure(100*float64(failed)/float64(all))))
 	}
 	b.Measured = c.measured(q)
-	b.Bands = append(append(c.phases(q), c.draining(q)...), c.pauses(q)...)
+	b.Bands = slices.Concat(c.phases(q), c.draining(q), c.pauses(q), c.podEvents(sum))
 	if s := c.slowPhase(q); s != nil {
 		b.Bands = append(b.Bands, s.band)
 		b.Findings = append(b.Findings, fmt.Sprintf("Slow phase from %s to %s s: %s p50 %s ms of the requests that began there, %s ms of all others (%s times). A finding of this page, by a rule of thumb.",

@@ -90,6 +90,11 @@ func (l *Live) Parts() (list []Part, seconds float64, err error) {
 		}
 		list = append(list, Part{id, text})
 	}
+	marks, err := jsontext.Marshal(b.Bands)
+	if err != nil {
+		return nil, 0, err
+	}
+	list = append(list, Part{"bands", marks})
 	for i, c := range b.Charts {
 		list = append(list, Part{fmt.Sprintf("chart-%d", i), c})
 	}
@@ -141,6 +146,7 @@ func (l *Live) builder() (*builder, error) {
 		}
 	}
 	b.Seconds = max(s.Counts.Elapsed.Seconds(), 1)
+	b.Bands = podMarks(s.Pods, b.Seconds)
 	b.Sections = append(b.Sections, lanes, liveHealth(s), liveErrors(s), liveSlowest(s))
 	b.Metrics = liveMetrics(s)
 	if one := liveServers(s); one.Tables != nil {
@@ -230,6 +236,21 @@ func (b *builder) liveVerdict(l *Live) {
 		b.Findings = []string{"Provisional: the verdict at the end also knows the bounds of every figure and the load of the machine."}
 	}
 	b.failedSoFar(&l.State.Counts)
+	b.podsSoFar(l.State.Pods)
+}
+
+// podsSoFar adds the last events of the server's pods to the findings.
+func (b *builder) podsSoFar(events []liveview.PodEvent) {
+	var words []string
+	for _, e := range events[max(0, len(events)-mostPodNames):] {
+		words = append(words, fmt.Sprintf("%s at %.0f s", e.Text, e.At))
+	}
+	if more := len(events) - mostPodNames; more > 0 {
+		words = append(words, terminal.Plural(int64(more), "earlier event"))
+	}
+	if words != nil {
+		b.Findings = append(b.Findings, "Pods of the server: "+strings.Join(words, ", ")+".")
+	}
 }
 
 // failedSoFar puts the share of failed requests before the verdict if it is 1 % or more.

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"time"
 
+	"aiperf/internal/report/ui/livefile"
 	"aiperf/internal/run/podserver"
 )
 
@@ -101,6 +103,27 @@ func (r *Remote) document(ctx context.Context, method, path string, v any) error
 // State returns the state of the run.
 func (r *Remote) State(ctx context.Context) (s podserver.State, err error) {
 	return s, r.document(ctx, http.MethodGet, "/api/state", &s)
+}
+
+// mostLive limits the size of a live state, bytes.
+const mostLive = 64 << 20
+
+// Live returns what the run publishes for viewers. If it publishes nothing now, the error is fs.ErrNotExist.
+func (r *Remote) Live(ctx context.Context) (*livefile.LiveState, error) {
+	resp, err := r.ask(ctx, http.MethodGet, "/api/live", nil)
+	var refused *refusedError
+	if errors.As(err, &refused) && refused.status == http.StatusNotFound {
+		return nil, fs.ErrNotExist
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostLive))
+	if err != nil {
+		return nil, err
+	}
+	return livefile.Parse(text)
 }
 
 // SendServerPods tells the run the state of the pods of its server.

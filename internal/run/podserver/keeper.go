@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"aiperf/internal/report/ui/livefile"
 )
 
 // Options of a keeper.
@@ -186,6 +188,7 @@ func (k *Keeper) Handler() http.Handler {
 	mux.Handle("/readyz", health)
 	mux.HandleFunc("GET /api/state", func(w http.ResponseWriter, _ *http.Request) { document(w, k.current()) })
 	mux.HandleFunc("GET /api/output", k.serveOutput)
+	mux.HandleFunc("GET /api/live", k.serveLive)
 	mux.HandleFunc("GET /api/results/list", func(w http.ResponseWriter, _ *http.Request) {
 		list, err := k.files.list()
 		if err != nil {
@@ -218,6 +221,18 @@ func (k *Keeper) serveOutput(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set(FirstHeader, strconv.FormatInt(first, 10))
 	w.Header().Set(PhaseHeader, s.Phase)
+	_, _ = w.Write(text) // the client may be gone
+}
+
+// serveLive sends what the run publishes for viewers; status 404 while it publishes nothing.
+func (k *Keeper) serveLive(w http.ResponseWriter, _ *http.Request) {
+	dir := livefile.Find(k.opts.Dir, time.Now())
+	text, err := os.ReadFile(filepath.Join(dir, livefile.Name))
+	if dir == "" || err != nil {
+		http.Error(w, "the run publishes nothing now", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
 	_, _ = w.Write(text) // the client may be gone
 }
 

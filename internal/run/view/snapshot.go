@@ -34,10 +34,11 @@ type snapshotter struct {
 	healthy  liveview.Health
 	capped   bool // all slots of the phase were in use at some update
 	phase    int  // index of the phase of capped
+	pods     podEvents
 }
 
 func newSnapshotter(v *View) *snapshotter {
-	return &snapshotter{View: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}, healthy: unmeasured}
+	return &snapshotter{View: v, tracker: ui.NewTracker(v.running), client: client{share: math.NaN()}, healthy: unmeasured, pods: newPodEvents()}
 }
 
 // unmeasured is the health of a client that has not measured anything.
@@ -74,6 +75,7 @@ func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 	v.usage(&s.Counts.CPU)
 	v.stall(s, &now)
 	v.tracker.Fill(&line, time.Now(), shown, s)
+	v.pods.fill(clock.Wall(now.Started), s)
 	v.judge(shown, s, h, &now)
 	v.listing.fill(s, time.Now())
 	if final != nil {

@@ -1,6 +1,6 @@
 "use strict";
 /* Keeps the parts of the live page up to date. A message names the parts that changed; what a browser has not got yet comes with the first one. */
-(window.parts ||= []).push(({ $, $$, drawChart, clock, setClock, bindClock }) => {
+(window.parts ||= []).push(({ $, $$, drawChart, clock, setClock, bindClock, data }) => {
   const connection = $("#connection"), save = $("#save");
   if (!connection) return;
   const charts = {}, waiting = new Map();
@@ -45,6 +45,8 @@
     const whole = clock.to - clock.from >= clock.end * (1 - 1e-9);
     clock.end = seconds;
     if (whole) setClock(0, seconds); // before the charts, which follow the clock
+    if (waiting.has("bands")) data.Bands = waiting.get("bands"); // before the charts, which show them
+    waiting.delete("bands");
     for (const [id, text] of [...waiting].sort(([a], [b]) => b.startsWith("chart-") - a.startsWith("chart-"))) {
       if (id.startsWith("chart-")) draw(id, text);
       else if (!swap(id, text)) continue;

@@ -88,7 +88,7 @@
   bindClock();
   for (const e of $$(".bands")) for (const b of data.Bands || []) {
     const go = make("button", { type: "button" }, "Go to " + b.Name);
-    go.onclick = () => setClock(b.From - (b.To - b.From) / 5, b.To + (b.To - b.From) / 5);
+    go.onclick = () => { const around = b.To > b.From ? (b.To - b.From) / 5 : clock.end / 20; setClock(b.From - around, b.To + around); };
     e.append(go, " ");
   }
   for (const e of $$(".view")) e.textContent = "Whole run. Drag across a lane to zoom; a double click shows all.";
@@ -148,12 +148,25 @@
     return (v) => a + (Math.log10(v) - from) * k;
   }
 
-  /* stretches of the clock: warm-ups, a slow phase. X gives the place of an instant; the rest is the panel and the size of a pixel. */
+  /* stretches of the clock: warm-ups, a slow phase; and instants, which are lines. X gives the place of an instant; the rest is the panel and the size of a
+     pixel. */
   function bands(g, X, left, top, width, height, k) {
     g.save();
     g.textAlign = "left";
     g.font = 11 * k + "px system-ui, sans-serif";
+    let free = left; // names of instants begin to the right of this
     for (const [i, b] of (data.Bands || []).entries()) {
+      if (b.From === b.To) {
+        const x = X(b.From);
+        if (x < left || x > left + width) continue;
+        g.fillStyle = colour(b.Hue);
+        g.fillRect(x - k, top, 2 * k, height);
+        const wide = g.measureText(b.Name).width, at = Math.max(left, Math.min(x + 4 * k, left + width - wide - 2 * k));
+        if (at < free) continue;
+        g.fillText(b.Name, at, top + height - 18 * k); // above the names of stretches
+        free = at + wide + 8 * k;
+        continue;
+      }
       const from = Math.max(X(b.From), left), to = Math.min(X(b.To), left + width);
       if (to <= from) continue;
       g.fillStyle = colour(b.Hue);

@@ -32,7 +32,7 @@ type LiveState struct {
 // magic is the beginning of the file; its number is the version of the format.
 const (
 	magicWords = "aiperf live "
-	magic      = magicWords + "5\n"
+	magic      = magicWords + "6\n"
 )
 
 // Bytes encodes the file.
@@ -71,7 +71,7 @@ func Read(dir string) (*LiveState, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := parse(data)
+	t, err := Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -81,7 +81,8 @@ func Read(dir string) (*LiveState, error) {
 // ErrVersion means that another version of the program writes the file.
 var ErrVersion = errors.New("another version of aiperf wrote it; watch the run with that version")
 
-func parse(data []byte) (*LiveState, error) {
+// Parse decodes the content of the file.
+func Parse(data []byte) (*LiveState, error) {
 	rest, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
 		if line, _, whole := bytes.Cut(data, []byte("\n")); whole && bytes.HasPrefix(line, []byte(magicWords)) {

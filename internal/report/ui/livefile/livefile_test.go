@@ -155,7 +155,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(told.Bytes())
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		told, err := parse(data)
+		told, err := Parse(data)
 		if err != nil {
 			return
 		}

@@ -55,6 +55,10 @@ func (s *State) Visit(c *binenc.Coder) {
 	span(c, &s.Stall.Past)
 	c.Float64(&s.Stall.PastAt)
 	c.Int(&s.Stall.Count)
+	binenc.Slice(c, &s.Pods, func(c *binenc.Coder, e *PodEvent) {
+		c.Float64(&e.At)
+		c.String(&e.Text)
+	})
 	c.Bool(&s.Stopping)
 	c.Int64(&s.Writing.Done)
 	c.Int64(&s.Writing.Of)

@@ -43,6 +43,7 @@ type State struct {
 	Errors   []ErrorKind // in the order of their first occurrence
 	Slowest  []Slow      // the slowest first
 	Stall    Stall
+	Pods     []PodEvent    // what happened to the pods of the server in the phase, in order
 	Stopping bool          // the user asked to stop
 	NoNews   time.Duration // how long a run in another process has been silent; 0 = it is not
 	Timeline termdraw.Timeline
@@ -163,6 +164,12 @@ type Slow struct {
 	Latency, TTFT, ITL, Tokens float64
 	At                         float64 // when it was sent
 	Conversation               string
+}
+
+// PodEvent is something that happened to a pod of the server.
+type PodEvent struct {
+	At   float64
+	Text string // in words
 }
 
 // Stall describes times in which servers sent nothing although requests waited.
