@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -19,21 +20,38 @@ import (
 	"aiperf/internal/telemetry/promserver"
 )
 
-// dashboard serves interactive charts of the runs until it is interrupted. The address contains a token, so other users of this machine cannot see
+// readableRuns returns the runs below the paths whose summaries can be read. It warns about the others; an error means that none can be read.
+func (p *Program) readableRuns(paths []string) ([]*runfiles.Run, error) {
+	found, err := runfiles.Find(paths, p.warnf)
+	if err != nil {
+		return nil, err
+	}
+	var runs []*runfiles.Run
+	var last error
+	for _, r := range found {
+		if _, err := r.Summary(); err != nil {
+			last = err
+			p.warnf("%v: the dashboard leaves this run out", err)
+			continue
+		}
+		runs = append(runs, r)
+	}
+	if runs == nil {
+		return nil, last
+	}
+	return runs, nil
+}
+
+// dashboard serves reports and plots of the runs until it is interrupted. The address contains a token, so other users of this machine cannot see
 // them.
 func (p *Program) dashboard(ctx context.Context, o *plotCall, host string, port int64) error {
-	runs, err := runfiles.Find(o.paths, p.warnf)
+	runs, err := p.readableRuns(o.paths)
 	if err != nil {
 		return err
 	}
-	for _, r := range runs {
-		if _, err := r.Summary(); err != nil {
-			return err
-		}
-	}
 	d := &htmlpage.Dashboard{Runs: runs, Config: o.config, Theme: o.theme, Version: Version()}
 	if len(runs) > 1 {
-		d.Systems = func() ([]byte, error) { return p.systemsText(systems.Options{Paths: o.paths}) }
+		d.Systems = func() (*systems.Comparison, error) { return p.compareSystems(systems.Options{Paths: o.paths}) }
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, strconv.FormatInt(port, 10)))
 	if err != nil {
@@ -57,7 +75,7 @@ func (p *Program) dashboard(ctx context.Context, o *plotCall, host string, port 
 	if len(runs) > 1 {
 		mode = fmt.Sprintf("multi-run (%d runs)", len(runs))
 	}
-	fmt.Fprintf(p.Out, "Dashboard ready: %s%s\nMode: %s, Theme: %s\nPress Ctrl+C to stop\n", address, choice, mode, o.theme)
+	fmt.Fprintf(p.Out, "Dashboard ready: %s%s\nMode: %s, Theme: %s\nPress Ctrl+C to stop\n", address, choice, mode, cmp.Or(o.theme, "that of the browser"))
 	if p.Terminal {
 		_ = exec.CommandContext(ctx, "xdg-open", address).Start() // without such a program, the user opens the printed address
 	}

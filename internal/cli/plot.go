@@ -37,7 +37,7 @@ func plotTable() *setting.Table {
 		{Flags: []string{"--size"}, Kind: setting.Enum, Choices: []string{"small", "medium", "large"}, Default: "large", Help: "size of PNG images: 800x400, 1600x800, 2400x1200 pixels"},
 		{Flags: []string{"--dump-charts"}, Kind: setting.Path, Help: "also write the data of the images, as JSON"},
 		{Flags: []string{"--verbose"}, FalseNames: []string{"--no-verbose"}, Kind: setting.Bool, Help: "also show the log on standard error"},
-		{Flags: []string{"--dashboard"}, FalseNames: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve interactive charts instead of writing images"},
+		{Flags: []string{"--dashboard"}, FalseNames: []string{"--no-dashboard"}, Kind: setting.Bool, Help: "serve reports, comparisons and editable plots of the runs instead of writing images"},
 		{Flags: []string{"--host"}, Kind: setting.Text, Default: "127.0.0.1", Help: "address of the dashboard"},
 		{Flags: []string{"--port"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", Default: "8050", Help: "port of the dashboard; 0 = any free port"},
 		{Secret: redact.Secret, Flags: []string{"--api-token"}, Kind: setting.Text, Help: "access token of the dashboard [default: random, part of the printed URL]"},
@@ -100,6 +100,7 @@ func (p *Program) plotCommand() *cobra.Command {
 				if given := set.Ints("--port"); len(given) > 0 {
 					port = given[0]
 				}
+				o.theme = set.Text("--theme", "")
 				return p.dashboard(cmd.Context(), &o, set.Text("--host", "127.0.0.1"), port)
 			}
 			for _, flag := range []string{"--host", "--port", "--api-token"} {

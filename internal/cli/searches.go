@@ -90,6 +90,7 @@ func turnsTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
 		{Flags: []string{"--a"}, Kind: setting.Text, Help: "URL of the first target, the baseline"},
 		{Flags: []string{"--b"}, Kind: setting.Text, Help: "URL of the second target"},
+		{Flags: []string{"--label"}, Kind: setting.Text, List: true, Whole: true, Help: "names of A and B in tables and pages, in this order; give it twice"},
 		{Flags: []string{"--pairs"}, Kind: setting.Int, Bounds: ">= 6", Default: "12", Help: "number of blocks of each target"},
 		{Flags: []string{"--block"}, Kind: setting.Float, Unit: "s", Bounds: "> 0", Default: "6", Help: "length of a block, in s"},
 		{Flags: []string{"--wash-in"}, Kind: setting.Float, Unit: "s", Bounds: ">= 0", Default: "2", Help: "time at the start of a block that is not counted, in s"},
@@ -118,6 +119,9 @@ func (p *Program) turnsCommand() *cobra.Command {
 		}
 		if o.A == "" || o.B == "" {
 			return 1, errors.New("--a and --b are the URLs of the two targets; both are needed")
+		}
+		if o.Labels = own.Texts("--label"); len(o.Labels) != 0 && (len(o.Labels) != 2 || o.Labels[0] == o.Labels[1] || slices.Contains(o.Labels, "")) {
+			return 1, fmt.Errorf("--label %s: ab takes two different names, of A and of B; write --label old --label new", strings.Join(o.Labels, ", "))
 		}
 		if o.Wash >= o.Block {
 			return 1, fmt.Errorf("--wash-in %gs leaves nothing of --block %gs; give a longer --block, such as --block %gs", o.Wash, o.Block, 3*o.Wash)

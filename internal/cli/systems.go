@@ -29,8 +29,8 @@ func systemFlags() (list []string) {
 	return list
 }
 
-// systemsText returns the page that compares systems.
-func (p *Program) systemsText(o systems.Options) ([]byte, error) {
+// compareSystems compares the runs of systems, and warns about what a reader must know.
+func (p *Program) compareSystems(o systems.Options) (*systems.Comparison, error) {
 	o.Warn, o.Spelled = p.warnf, systems.Spelled{Label: "--label", ColorBy: "--color-by", GPUs: "--gpus", Price: "--gpu-hour-price"}
 	c, err := systems.Collect(o)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Program) systemsText(o systems.Options) ([]byte, error) {
 	for _, note := range c.Notes {
 		p.warnf("%s", note)
 	}
-	return htmlpage.Systems(c, Version())
+	return c, nil
 }
 
 // systemsPage writes one page that compares the runs below the paths as systems; dir is its directory.
@@ -48,7 +48,11 @@ func (p *Program) systemsPage(set *setting.CommandLine, paths []string, dir stri
 	for _, n := range set.Ints("--gpus") {
 		o.GPUs = append(o.GPUs, int(n))
 	}
-	text, err := p.systemsText(o)
+	c, err := p.compareSystems(o)
+	if err != nil {
+		return err
+	}
+	text, err := htmlpage.Systems(c, Version())
 	if err != nil {
 		return err
 	}

@@ -409,7 +409,7 @@ func TestDashboard(t *testing.T) {
 	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.x.value = "time_to_first_token"; f.xstat.value = "p90"; f.y.value = "request_latency"; f.title.value = "Mine"; })()`, nil))
 	p.click("#save-new")
 	until(plots, "5")
-	p.want(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Mine")
+	p.want(`[...document.querySelectorAll(".plot h3")].at(-1).textContent`, "Mine")
 	p.click(`.plot:nth-last-child(2) [aria-label^="Settings"]`)
 	p.want(`document.querySelector("#edit form").xstat.value`, "p90")
 	// the statistics are those of the metric: a rate of the whole run has one
@@ -417,7 +417,7 @@ func TestDashboard(t *testing.T) {
 	p.want(`(() => { const f = document.querySelector("#edit form"); f.x.value = "time_to_first_token"; f.x.onchange(); return f.xstat.options.length > 5; })()`, "true")
 	p.do(chromedp.Evaluate(`(() => { const f = document.querySelector("#edit form"); f.title.value = "Yours"; f.yscale.value = "log"; })()`, nil))
 	p.click("#update")
-	until(`[...document.querySelectorAll(".plot h2")].at(-1).textContent`, "Yours")
+	until(`[...document.querySelectorAll(".plot h3")].at(-1).textContent`, "Yours")
 	p.want(`[...document.querySelectorAll(".plot .chart")].at(-1).querySelector("[role=img]").ariaLabel`, "(log)")
 	p.want(plots, "5")
 
@@ -440,13 +440,13 @@ func TestDashboard(t *testing.T) {
 	p.want(`document.querySelector("#size").disabled`, "true")
 
 	// one run without the other is a single run, with other plots
-	p.do(chromedp.Evaluate(`document.querySelector("#runs fieldset div input").click()`, nil))
-	until(`document.querySelector("#mode").textContent`, "Analyzing run: c6")
-	p.do(chromedp.Evaluate(`document.querySelector("#runs fieldset div input").click()`, nil))
+	p.click(".tick")
+	until(`document.querySelector("#mode").textContent`, "Plots of one run: c6")
+	p.click(".tick")
 	until(`document.querySelector("#mode").textContent`, "Comparing 2")
 
 	// without a pointer, the list of runs leads there
-	p.do(chromedp.Focus("#runs .run button", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
+	p.do(chromedp.Focus("button.figures", chromedp.ByQuery), chromedp.KeyEvent(kb.Enter))
 	until(`document.querySelector("dialog#run").open`, "true")
 	p.want(`document.querySelector("#run-title").textContent`, "c2")
 	p.do(chromedp.KeyEvent(kb.Escape))
@@ -467,10 +467,7 @@ func TestDashboard(t *testing.T) {
 	})()`
 	until(click, "true")
 	p.want(`document.querySelector("#run-body").textContent`, "Time to First Token (ms)")
-	p.click("#drill")
-	until(`document.querySelector("#mode").textContent`, "Analyzing run: c")
-	p.click("#all-runs")
-	until(`document.querySelector("#mode").textContent`, "Comparing 2")
+	p.want(`document.querySelector("#run-body a:nth-of-type(2)").href`, "#plots")
 
 	p.mu.Lock()
 	defer p.mu.Unlock()

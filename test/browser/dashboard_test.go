@@ -41,11 +41,11 @@ func TestDashboardOfOneRun(t *testing.T) {
 	p.click("#menu")
 	tick := func(run, then string) {
 		t.Helper()
-		p.do(chromedp.Evaluate(`[...document.querySelectorAll("#runs fieldset div input")].find((e) => e.labels[0].textContent.trim().split(",")[0] === "`+run+`").click()`, nil))
+		p.do(chromedp.Evaluate(`[...document.querySelectorAll(".tick")].find((e) => e.ariaLabel === "Compare `+run+`").click()`, nil))
 		p.comes(`document.querySelector("#mode").textContent.startsWith("` + then + `") && document.querySelector("#add")`)
 	}
 	tick("a", "Comparing 2 of 3")
-	tick("c", "Analyzing run: b")
+	tick("c", "Plots of one run: b")
 
 	xs := `[...document.querySelector("#edit form").x.options].filter((o) => !o.disabled).map((o) => o.value)`
 	choose := func(type_ string) string {
@@ -74,7 +74,7 @@ func TestDashboardOfOneRun(t *testing.T) {
 	// a gauge of the server, whose name does not say that it is one
 	gauge := p.text(`(() => { const y = document.querySelector("#edit form").y; return y.value = y.querySelector('[label="Server metrics"] option').value; })()`)
 	p.click("#save-new")
-	p.comes(`[...document.querySelectorAll(".plot h2")].at(-1).textContent.includes("` + gauge + `")`)
+	p.comes(`[...document.querySelectorAll(".plot h3")].at(-1).textContent.includes("` + gauge + `")`)
 	// the dialog says what cannot be drawn
 	p.click("#add")
 	choose("percentile_bands")
@@ -100,33 +100,47 @@ func TestDashboardOfOneRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	tick("c", "Comparing 2")
-	tick("b", "Analyzing run: c")
+	tick("b", "Plots of one run: c")
 	p.comes(`document.querySelector("#missing").textContent.includes("profile_export.jsonl: no such file")`)
 	if len(p.complain) > 0 {
 		t.Error(p.complain)
 	}
 }
 
-// TestDashboardPages: the dashboard leads to the report of a run and to the page that compares all runs as systems, with the token of its address.
+// TestDashboardPages: the list leads to the report of each run with its plots, to a comparison of the chosen runs and to the page of systems, with the token
+// of its address; each of these leads back.
 func TestDashboardPages(t *testing.T) {
 	address := dashboard(t, work, "--host", "0.0.0.0")
-	p := open(t, strings.Replace(address, "0.0.0.0", "127.0.0.1", 1), 1280)
-	p.comes(`document.querySelector("#systems")`)
-	systems := p.text(`document.querySelector("#systems").href`)
-	p.click("#menu")
-	p.click("#runs .run button")
-	p.comes(`document.querySelector("dialog#run").open`)
-	report := p.text(`document.querySelector("#run-body a").href`)
-	for page, want := range map[string]string{systems: "#points tbody tr", report: "#waterfall"} {
+	list := open(t, strings.Replace(address, "0.0.0.0", "127.0.0.1", 1), 1280)
+	list.comes(`document.querySelector("#add")`)
+	list.want(`document.querySelector("#compare").textContent`, "Compare the two runs")
+	list.click("button.figures")
+	list.comes(`document.querySelector("dialog#run").open`)
+	href := func(selector string) string { return list.text(`document.querySelector("` + selector + `").href`) }
+	report := href("#run-body a")
+	for page, want := range map[string]string{href("#systems"): "#points tbody tr", report: "#waterfall", href("#compare"): "table.forest", href("#runs th a"): "#plot-editor"} {
 		one := open(t, page, 1280)
-		if got := one.text(`document.querySelectorAll("` + want + `").length`); got == "0" {
-			t.Errorf("%s lacks %s", page, want)
+		one.comes(`document.querySelector(".above a") && document.querySelector("` + want + `")`)
+		if back := one.text(`document.querySelector(".above a").href`); !strings.HasPrefix(back, list.text(`location.origin + "/?token="`)) {
+			t.Errorf("%s leads back to %s", page, back)
 		}
-		one.alone()
+		if one.text(`document.querySelector("#plot-editor") !== null`) == "true" {
+			one.comes(`document.querySelectorAll(".plot .uplot").length > 3`)
+		}
+		if len(one.complain) > 0 {
+			t.Errorf("%s: %v", page, one.complain)
+		}
 	}
 	if got, err := http.Get(strings.Replace(report, "run=", "run=9", 1)); err != nil || got.StatusCode != http.StatusNotFound {
 		t.Errorf("a run that does not exist: %v, %v", got, err)
 	}
+	// one of two runs cannot be compared; the tick of all runs brings the others back
+	list.click("#run-close")
+	list.click(".tick")
+	list.comes(`document.querySelector("#compare").hidden && document.querySelector("#mode").textContent.startsWith("Plots of one run")`)
+	list.want(`document.querySelector("#groups input").indeterminate`, "true")
+	list.click("#groups input")
+	list.comes(`!document.querySelector("#compare").hidden && document.querySelector("#mode").textContent.startsWith("Comparing 2")`)
 }
 
 // TestDashboardIsStopped: controls of a page whose program does not answer say so.
@@ -134,8 +148,7 @@ func TestDashboardIsStopped(t *testing.T) {
 	p := open(t, dashboard(t, work), 1280)
 	p.comes(`document.querySelector("#add")`)
 	p.do(chromedp.Evaluate(`window.fetch = () => Promise.reject(new TypeError("Failed to fetch"))`, nil))
-	p.click("#menu")
-	p.click("#runs .run button")
+	p.click("button.figures")
 	p.comes(`document.querySelector("#toast").textContent.includes("it was stopped")`)
 }
 

@@ -42,3 +42,30 @@ func TestPicture(t *testing.T) {
 		t.Errorf("%q", saved)
 	}
 }
+
+// TestDrawing: the second button of a chart saves what the chart shows as an SVG file: title, axes, the marks, in the colours of the page.
+func TestDrawing(t *testing.T) {
+	p := open(t, "file://"+filepath.Join(work, "c6", "report.html"), 1280)
+	var got struct {
+		Name, Root, Fault, Size  string
+		Paths, Texts             int
+		Title, Mark, Rest, Nests bool
+	}
+	p.do(chromedp.Evaluate(`(async () => {
+		let blob, name;
+		URL.createObjectURL = (b) => { blob = b; return "blob:x"; };
+		HTMLAnchorElement.prototype.click = function () { name = this.download; };
+		const host = document.querySelector(".lane"), canvas = host.uplot.ctx.canvas;
+		await host.querySelectorAll(".picture")[1].onclick();
+		const doc = new DOMParser().parseFromString(await blob.text(), "image/svg+xml"), root = doc.documentElement;
+		return {
+			Name: name, Root: root.nodeName, Fault: doc.querySelector("parsererror")?.textContent || "", Size: root.getAttribute("width") === String(canvas.width / devicePixelRatio) ? "" : "other width",
+			Paths: doc.querySelectorAll("path").length, Texts: doc.querySelectorAll("text").length, Title: doc.querySelector("title").textContent === "Time to first token",
+			Mark: [...doc.querySelectorAll("path")].some((e) => e.getAttribute("fill") === "#0b57a4" || e.getAttribute("stroke") === "#0b57a4"),
+			Rest: !Object.hasOwn(host.uplot.ctx, "fillRect"), Nests: !!doc.querySelector("g[clip-path] path"),
+		};
+	})()`, &got, awaited))
+	if got.Name != "Time_to_first_token.svg" || got.Root != "svg" || got.Fault != "" || got.Size != "" || got.Paths < 100 || got.Texts < 8 || !got.Title || !got.Mark || !got.Rest || !got.Nests {
+		t.Errorf("%+v", got)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/stats"
 )
@@ -283,6 +284,22 @@ func (l *Line) fill(d *Difference, confidence float64, plain bool) {
 	l.logWidth, l.log = (high-low)/2, d.Log
 }
 
+// shortestSingle is the length that a single run on a side needs, s.
+const shortestSingle = 10
+
+// tooShort says what a run has too little of: requests, time, or both.
+func tooShort(requests int, seconds float64, one bool) string {
+	few := requests < minRequests(one)
+	short := one && seconds < shortestSingle
+	switch {
+	case few && short:
+		return fmt.Sprintf("%s in %.3g s; at least %d and %d s are needed", terminal.Plural(requests, "request"), seconds, minRequests(one), shortestSingle)
+	case few:
+		return fmt.Sprintf("%s; at least %d are needed", terminal.Plural(requests, "request"), minRequests(one))
+	}
+	return fmt.Sprintf("%.3g s long; a single run needs at least %d s", seconds, shortestSingle)
+}
+
 // withhold withholds the verdict of a line if the runs do not allow one (comparison, section 5).
 func (r *Result) withhold(l *Line, s *statistic, one bool) {
 	for _, side := range [][]Run{r.A, r.B} {
@@ -292,8 +309,8 @@ func (r *Result) withhold(l *Line, s *statistic, one bool) {
 			if s.tag == "error_rate" {
 				n += run.Failed
 			}
-			if n < minRequests(one) || one && run.Seconds < 10 {
-				l.Outcome, l.Reason = Cannot, fmt.Sprintf("%d requests in %.0f s are too few: at least %d are needed, and 10 s of one run", n, run.Seconds, minRequests(one))
+			if n < minRequests(one) || one && run.Seconds < shortestSingle {
+				l.Outcome, l.Reason = Cannot, tooShort(n, run.Seconds, one)
 			}
 			if change, yes := r.drift(run, s.tag); yes {
 				said := fmt.Sprintf("%s: %s was still changing, by %+.0f %% over the run", run.Path, strings.ReplaceAll(s.tag, "_", " "), 100*change)

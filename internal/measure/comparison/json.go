@@ -3,6 +3,7 @@ package comparison
 import (
 	"encoding/json"
 	"math"
+	"slices"
 )
 
 // JSON returns a comparison as a JSON file. Relative figures are fractions, unbounded ends are null.
@@ -33,12 +34,17 @@ func (r *Result) members() map[string]any {
 		}
 		return v
 	}
-	runs := []map[string]any{}
+	runs, targets := []map[string]any{}, []map[string]any{}
 	for _, side := range []struct {
 		name string
 		runs []Run
 	}{{"a", r.A}, {"b", r.B}} {
+		var seen []Target
 		for _, run := range side.runs {
+			if t := run.Target; !slices.Contains(seen, t) {
+				seen = append(seen, t)
+				targets = append(targets, map[string]any{"side": side.name, "label": t.Label, "url": t.URL, "model": t.Model, "answered_model": t.Answered, "server": t.Server})
+			}
 			runs = append(runs, map[string]any{"side": side.name, "path": run.Path, "n": len(run.Values["request_latency"]), "failed": run.Failed, "seconds": run.Seconds, "doubt": run.Doubt, "disturbed": run.Disturbed, "wake_delay_ms": run.Wake})
 		}
 	}
@@ -52,6 +58,6 @@ func (r *Result) members() map[string]any {
 	}
 	return map[string]any{
 		"schema_version": "1.0", "kind": "comparison", "refused": r.Refused, "basis": r.Basis, "confidence": r.Options.Confidence, "run_noise": r.Options.Noise,
-		"differences": r.Other, "notes": r.Notes, "drift_a": end(r.DriftA), "drift_b": end(r.DriftB), "runs": runs, "metrics": metrics, "verdict": r.Outcome,
+		"differences": r.Other, "notes": r.Notes, "drift_a": end(r.DriftA), "drift_b": end(r.DriftB), "targets": targets, "runs": runs, "metrics": metrics, "verdict": r.Outcome,
 	}
 }

@@ -225,6 +225,9 @@ func (r *Run) readSummary() error {
 			Counter  string        `json:"prompt_cache_counter"`
 			Counted  float64       `json:"prompt_cache_counter_percent"`
 		} `json:"validity"`
+		Probe struct {
+			Model string `json:"model"`
+		} `json:"probe"`
 		ID     string `json:"benchmark_id"`
 		Config struct {
 			Tokenizer struct {
@@ -279,13 +282,21 @@ func (r *Run) readSummary() error {
 	if len(s.Config.Models.Items) > 0 {
 		r.Target.Model = s.Config.Models.Items[0].Name
 	}
+	if s.Probe.Model != r.Target.Model {
+		r.Target.Answered = s.Probe.Model
+	}
+	r.readServer(s.Config.Endpoint.URLs)
 	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}, {"tokenizer", s.Config.Tokenizer.Name}}
 	for _, p := range s.Config.Phases {
 		if p.Kind != "profiling" {
 			continue
 		}
 		load := p.Type
-		if p.Concurrency != nil {
+		switch {
+		case p.Concurrency == nil:
+		case p.Type == "concurrency":
+			load = fmt.Sprintf("concurrency %d", *p.Concurrency)
+		default:
 			load += fmt.Sprintf(", concurrency %d", *p.Concurrency)
 		}
 		r.Fixed = p.Type != "concurrency"

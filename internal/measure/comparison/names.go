@@ -9,12 +9,10 @@ import (
 // longestName is the longest short name of a side, in characters.
 const longestName = 40
 
-// Target is what a run measured.
-type Target struct{ URL, Model string }
-
-// Sides returns short names of the sides: the first of URL, model and directory in which they differ.
+// Sides returns short names of the sides: the first of label, URL, model and directory in which they differ.
 func (r *Result) Sides() (a, b string) {
 	for _, of := range []func(*Run) string{
+		func(one *Run) string { return one.Target.Label },
 		func(one *Run) string { return strings.TrimSuffix(one.Target.URL, "/") },
 		func(one *Run) string { return one.Target.Model },
 		func(one *Run) string { return filepath.Base(seriesOf(one.Path)) },
@@ -42,15 +40,7 @@ func seriesOf(path string) string {
 
 // Described says what the runs of a side measured: "m at http://host:8000".
 func Described(side []Run) string {
-	return together(side, func(r *Run) string {
-		switch {
-		case r.Target.URL == "":
-			return r.Target.Model
-		case r.Target.Model == "":
-			return r.Target.URL
-		}
-		return r.Target.Model + " at " + r.Target.URL
-	})
+	return together(side, func(r *Run) string { return r.Target.String() })
 }
 
 // together joins the different texts of the runs of a side.

@@ -7,7 +7,7 @@ import (
 
 // TestSides: sides are named by the first of URL, model and directory in which they differ.
 func TestSides(t *testing.T) {
-	one := func(path, url, model string) Run { return Run{Path: path, Target: Target{url, model}} }
+	one := func(path, url, model string) Run { return Run{Path: path, Target: Target{URL: url, Model: model}} }
 	for _, c := range []struct {
 		a, b         []Run
 		nameA, nameB string
@@ -23,6 +23,10 @@ func TestSides(t *testing.T) {
 		if a, b := r.Sides(); a != c.nameA || b != c.nameB {
 			t.Errorf("%q and %q, want %q and %q", a, b, c.nameA, c.nameB)
 		}
+	}
+	named := func(label string) []Run { return []Run{{Path: "x", Target: Target{Label: label, URL: label}}} }
+	if a, b := (&Result{A: named("old"), B: named("new")}).Sides(); a != "old" || b != "new" {
+		t.Errorf("%q and %q instead of the labels", a, b)
 	}
 	if got := Described([]Run{one("x", "http://a", "m"), one("y", "http://a", "m"), one("z", "http://b", "m")}); got != "m at http://a, m at http://b" {
 		t.Error(got)

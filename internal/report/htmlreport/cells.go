@@ -248,7 +248,7 @@ func (c *cell) verdicts() string {
 }
 
 // table returns the table with one row per cell.
-func (g *grid) table(dir, file string) *table {
+func (g *grid) table(place func(*runfiles.Run) runPlace) *table {
 	t := &table{Caption: "Figures of each cell", Class: "numbers sweep", Head: []string{"Cell"}}
 	for k, col := range g.cols {
 		t.Head = append(t.Head, col.name+", "+g.units[k])
@@ -263,7 +263,7 @@ func (g *grid) table(dir, file string) *table {
 		if g.front(i) {
 			about += ", on the front"
 		}
-		row := []cellText{{Text: c.name, Link: link(dir, c.runs[0], file), Below: about}}
+		row := []cellText{{Text: c.name, Link: place(c.runs[0]).link, Below: about}}
 		for k := range g.cols {
 			value, below := g.estimateText(i, k)
 			row = append(row, cellText{Text: value, Below: below, Strong: i == g.best[k]})
@@ -276,14 +276,6 @@ func (g *grid) table(dir, file string) *table {
 		t.Rows = append(t.Rows, append(row, cellText{Text: value}, cellText{Text: c.verdicts()}))
 	}
 	return t
-}
-
-// link returns the link from the page of the series to that of a run; "" without a file.
-func link(dir string, r *runfiles.Run, file string) string {
-	if file == "" {
-		return ""
-	}
-	return relative(dir, r) + "/" + file
 }
 
 // estimateText formats a figure with its interval, and its distance from the best.

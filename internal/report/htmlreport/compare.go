@@ -25,6 +25,15 @@ var loudest = []comparison.Outcome{comparison.Worse, comparison.Better, comparis
 
 // Compare returns the report of a comparison: its result for every statistic, the intervals as a chart, and the distributions of both sides.
 func Compare(r *comparison.Result, version string) ([]byte, error) {
+	b, err := compareOf(r, version)
+	if err != nil {
+		return nil, err
+	}
+	return b.html()
+}
+
+// compareOf returns the content of the report of a comparison.
+func compareOf(r *comparison.Result, version string) (*builder, error) {
 	b := &builder{}
 	b.Title, b.Eyebrow = sideName(r.A)+" against "+sideName(r.B), "Comparison, "+r.Basis
 	nameA, nameB := r.Sides()
@@ -59,8 +68,8 @@ func Compare(r *comparison.Result, version string) ([]byte, error) {
 	if shapes.Charts != nil {
 		b.Sections = append(b.Sections, shapes)
 	}
-	b.Sections = append(b.Sections, section{ID: "runs", Title: "Runs", Tables: []*table{runTable(r)}})
-	return b.html()
+	b.Sections = append(b.Sections, section{ID: "runs", Title: "Targets and runs", Tables: []*table{targetTable(r), runTable(r)}})
+	return b, nil
 }
 
 // CompareSeries returns the report of a comparison of several cells: the result of each cell and of each of its statistics.
@@ -202,11 +211,19 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 			why = strings.TrimPrefix(why+"; it would take "+l.Needed, "; ")
 		}
 		t.Rows = append(t.Rows, []cellText{
-			{Text: name + " " + l.Stat, Below: l.Unit}, {Text: value(l.A)}, {Text: value(l.B)}, {Text: share(l.Difference)}, {Text: end(l.Low) + " to " + end(l.High)},
+			{Text: name + " " + l.Stat, Below: l.Unit}, {Text: value(l.A)}, {Text: value(l.B)}, {Text: share(l.Difference)}, {Text: reachText(end(l.Low), end(l.High))},
 			{Text: string(l.Outcome), Strong: l.Outcome != comparison.Same}, {Drawn: interval(l, reach)}, {Text: why},
 		})
 	}
 	return t
+}
+
+// reachText joins the ends of an interval.
+func reachText(low, high string) string {
+	if low == high && low == "unbounded" {
+		return low
+	}
+	return low + " to " + high
 }
 
 // Sizes of the drawing of an interval, in px.
@@ -259,9 +276,46 @@ func sides(r *comparison.Result, tag string) *chart.Chart {
 	return c
 }
 
+// targetTable returns the table of what both sides measured: a row for each target, without columns that no target has.
+func targetTable(r *comparison.Result) *table {
+	t := &table{Caption: "What was measured", Head: []string{"Side"}}
+	columns := []struct {
+		name string
+		of   func(*comparison.Target) string
+	}{
+		{"Label", func(one *comparison.Target) string { return one.Label }}, {"URL", func(one *comparison.Target) string { return place("endpoint.urls", one.URL) }},
+		{"Model", func(one *comparison.Target) string { return one.Model }}, {"Model in the answers", func(one *comparison.Target) string { return one.Answered }},
+		{"Server, by its metrics", func(one *comparison.Target) string { return one.Server }},
+	}
+	var targets []comparison.Target
+	for k, side := range [][]comparison.Run{r.A, r.B} {
+		before := len(targets)
+		for i := range side {
+			if one := side[i].Target; !slices.Contains(targets[before:], one) {
+				targets = append(targets, one)
+				t.Rows = append(t.Rows, []cellText{{Text: "AB"[k : k+1]}})
+			}
+		}
+	}
+	for _, c := range columns {
+		if !slices.ContainsFunc(targets, func(one comparison.Target) bool { return c.of(&one) != "" }) {
+			continue
+		}
+		t.Head = append(t.Head, c.name)
+		for i := range targets {
+			text := c.of(&targets[i])
+			if text == "" {
+				text = "–"
+			}
+			t.Rows[i] = append(t.Rows[i], cellText{Text: text})
+		}
+	}
+	return t
+}
+
 // runTable returns the table of the runs of both sides.
 func runTable(r *comparison.Result) *table {
-	t := &table{Caption: "What was compared", Class: "numbers", Head: []string{"Run", "Side", "Requests that succeeded", "Failed", "Length, s", "Doubt"}}
+	t := &table{Caption: "The runs", Class: "numbers", Head: []string{"Run", "Side", "Requests that succeeded", "Failed", "Length, s", "Doubt"}}
 	for k, side := range [][]comparison.Run{r.A, r.B} {
 		for i := range side {
 			one := &side[i]

@@ -13,7 +13,7 @@ func TestComparePage(t *testing.T) {
 	values := map[string][]float64{"request_latency": {10, 20, 30}}
 	r := &comparison.Result{
 		Basis: "one run each", Options: comparison.Options{Confidence: 0.95, Noise: 0.01}, Outcome: comparison.Worse,
-		A: []comparison.Run{{Path: "/home/me/before", Values: values, Seconds: 12}}, B: []comparison.Run{{Path: "/home/me/after", Values: values, Failed: 2, Doubt: "<cut short>"}},
+		A: []comparison.Run{{Path: "/home/me/before", Values: values, Seconds: 12, Target: comparison.Target{Label: "old", URL: "http://h:1", Model: "m"}}}, B: []comparison.Run{{Path: "/home/me/after", Values: values, Failed: 2, Doubt: "<cut short>", Target: comparison.Target{URL: "http://h:2", Model: "m", Answered: "m-2", Server: "vllm 0.9.1"}}},
 		Notes: []string{"/home/me/after was still changing"},
 		Lines: []comparison.Line{
 			{Tag: "request_latency", Stat: "p50", Unit: "ms", A: 20, B: 30, Difference: 0.5, Low: 0.25, High: 0.75, Margin: 0.05, Outcome: comparison.Worse},
@@ -27,7 +27,7 @@ func TestComparePage(t *testing.T) {
 	alone(t, page)
 	text := string(page)
 	for _, want := range []string{
-		"before against after", "B is worse than A", "After was still changing.", "Run-to-run noise of 1 % is assumed", "+50 %", "+25\u00a0% to +75\u00a0%", "Request Latency p50", "+40.0 points", "unbounded to unbounded",
+		"before against after", "B is worse than A", "After was still changing.", "Run-to-run noise of 1 % is assumed", "+50 %", "+25\u00a0% to +75\u00a0%", "Request Latency p50", "+40.0 points", ">unbounded<", "Model in the answers", "vllm 0.9.1", "old (m at http://h:1)",
 		"before is short; it would take more runs", "&lt;cut short&gt;",
 		`<line class="span" x1="145.3" x2="216.0"`, // reach 75 %: 25 % lies a third of the way from the middle, 110, to the edge, 216
 	} {

@@ -31,6 +31,7 @@ func figure(v float64) string { return terminal.Figure(v) }
 // content is what a page shows.
 type content struct {
 	Title, Eyebrow string
+	Above          node // links to other pages, above the title
 	Facts          []string
 	Level          string // valid, suspect, failed
 	Verdict, Why   string
@@ -82,9 +83,10 @@ type table struct {
 	Rows    [][]cellText
 }
 
-// cellText is a table cell: its text, a link, a smaller line below it, and a drawing.
+// cellText is a table cell: its text, a link, a smaller line below it, a control before it, and a drawing.
 type cellText struct {
 	Text, Link, Below string
+	Control           htmlgen.Node
 	Strong            bool
 	Drawn             htmlgen.Node
 }
@@ -134,24 +136,43 @@ func library() string {
 	return "/*! " + strings.ReplaceAll(asset("uplot.LICENSE"), "*/", "") + "*/\n" + asset("uplot.min.js")
 }
 
-// html returns the finished page.
+// html returns the finished page, which loads nothing.
 func (b *builder) html() ([]byte, error) {
-	text, err := json.Marshal(b.data)
+	packed, err := b.packed()
 	if err != nil {
 		return nil, err
+	}
+	return shell("page.html", b.Title, b.body(), packed, b.scripts()...), nil
+}
+
+// served returns the finished page of a dashboard, whose script asks the server for plots.
+func (b *builder) served() ([]byte, error) {
+	packed, err := b.packed()
+	if err != nil {
+		return nil, err
+	}
+	inside := b.body() + plotDialogs + el("script", attrs{"type", "text/plain", "id", "data"}, packed)
+	return shell("live.html", b.Title, inside, "", append(b.scripts(), "dashboard.js")...), nil
+}
+
+// packed returns the input of the page's script.
+func (b *builder) packed() (htmlgen.Node, error) {
+	text, err := json.Marshal(b.data)
+	if err != nil {
+		return "", err
 	}
 	var small bytes.Buffer
 	z, err := gzip.NewWriterLevel(&small, gzip.BestCompression)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if _, err := z.Write(text); err != nil {
-		return nil, err
+		return "", err
 	}
 	if err := z.Close(); err != nil {
-		return nil, err
+		return "", err
 	}
-	return shell("page.html", b.Title, b.body(), htmlgen.Node(base64.StdEncoding.EncodeToString(small.Bytes())), b.scripts()...), nil
+	return htmlgen.Node(base64.StdEncoding.EncodeToString(small.Bytes())), nil
 }
 
 // scripts lists the parts of the page's script.

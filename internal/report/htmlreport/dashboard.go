@@ -3,7 +3,6 @@ package htmlreport
 import (
 	"archive/zip"
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,22 +16,25 @@ import (
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/plots"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/report/systems"
 )
 
-// Dashboard serves interactive charts of runs. It has no state between requests: a user's changes exist only in the browser tab.
+// Dashboard serves reports and plots of runs: the list of the runs, the report of each, comparisons, and plots to edit. It has no state between
+// requests: a user's changes exist only in the browser tab.
 type Dashboard struct {
 	Runs    []*runfiles.Run
 	Config  *plots.Config
-	Theme   string // initial theme
+	Theme   string // of a browser that has not chosen one
 	Version string
-	Systems func() ([]byte, error) // returns the page that compares the runs as systems; nil = there is none
+	Systems func() (*systems.Comparison, error) // compares the runs as systems; nil = there is no such page
 }
 
 // Handler serves the page and the requests of its script.
 func (d *Dashboard) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", d.page)
+	mux.HandleFunc("GET /{$}", d.first)
 	mux.HandleFunc("GET /report", d.report)
+	mux.HandleFunc("GET /compare", d.compare)
 	mux.HandleFunc("GET /systems", d.systems)
 	mux.HandleFunc("POST /api/plots", answer(d.plots))
 	mux.HandleFunc("POST /api/run", answer(d.run))
@@ -76,11 +78,6 @@ func answer[Q, A any](f func(Q) (A, error)) http.HandlerFunc {
 	}
 }
 
-func (d *Dashboard) page(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, _ = w.Write(shell("dashboard.html", "AIPerf Dashboard", "", "", "page.js", "dashboard.js")) // an error means that the client has gone
-}
-
 // question selects runs and plots.
 type question struct {
 	Runs  []string // directories; nil = all
@@ -108,8 +105,6 @@ type pagePlot struct {
 // state is the answer for the page.
 type state struct {
 	Multi   bool
-	Systems bool // there is a page that compares the runs as systems
-	Theme   string
 	Chosen  []string
 	Runs    []runRow
 	Plots   []pagePlot
@@ -209,12 +204,12 @@ func (d *Dashboard) plots(q question) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &state{Multi: len(runs) > 1, Systems: d.Systems != nil, Theme: d.Theme, Plots: list, Stats: statistics(runs), Types: plots.Types(len(runs) > 1)}
+	s := &state{Multi: len(runs) > 1, Plots: list, Stats: statistics(runs), Types: plots.Types(len(runs) > 1)}
 	for _, r := range runs {
 		s.Chosen = append(s.Chosen, r.Dir)
 	}
 	for _, r := range d.Runs {
-		s.Runs = append(s.Runs, runRow{r.Dir, r.Name, cmp.Or(d.Config.Experiment(r), plots.Column(r, "model")), plots.Column(r, "concurrency")})
+		s.Runs = append(s.Runs, runRow{r.Dir, d.name(r), d.group(r), plots.Column(r, "concurrency")})
 	}
 	s.Metrics = d.metrics(runs)
 	if s.Columns = columns(runs); d.Config.Classes != nil {
@@ -392,7 +387,7 @@ func (d *Dashboard) run(q question) (*runDetail, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &runDetail{Name: runs[0].Name, Settings: settings(s)}
+	out := &runDetail{Name: d.name(runs[0]), Settings: settings(s)}
 	for i, row := range metricRows(s) {
 		if m, ok := metric.Lookup(s.Tags[i]); ok && m.Group == "default" {
 			out.Figures = append(out.Figures, row)

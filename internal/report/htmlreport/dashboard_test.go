@@ -16,6 +16,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/plots"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/report/systems"
 )
 
 func dashboard(t *testing.T) *Dashboard {
@@ -153,26 +154,63 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// TestPagesOfADashboard: it serves the report of each of its runs, and the page of systems if there is one.
+// TestPagesOfADashboard: it serves the list of its runs, the report of each with its plots, comparisons of two and of more runs, and the page of systems
+// if there is one; all but the list lead back to it.
 func TestPagesOfADashboard(t *testing.T) {
 	d := dashboard(t)
-	d.Systems = func() ([]byte, error) { return []byte("systems"), nil }
-	for path, want := range map[string]string{"/report?run=2": d.Runs[2].Name, "/systems": "systems"} {
-		if path != "/systems" {
-			sum, err := d.Runs[2].Summary()
-			if err != nil {
-				t.Fatal(err)
-			}
-			want = "<h1>" + sum.Model()
+	d.Systems = func() (*systems.Comparison, error) {
+		return systems.Collect(systems.Options{Paths: []string{filepath.Join(recorded, "multi_c1_c4_c8")}, Warn: t.Errorf})
+	}
+	for path, want := range map[string][]string{
+		"/":                          {"3 runs", `href="report?run=2"`, `id="plot-editor" data-run=""`, `href="systems"`, "c8", "concurrency 8"},
+		"/report?run=2":              {"Benchmark run c8", `id="plot-editor" data-run="` + d.Runs[2].Dir, "All runs"},
+		"/compare?run=0&run=1":       {"c1 against c4", `href="compare?run=1&amp;run=0"`, "All runs", "Every statistic that is compared"},
+		"/compare?run=0&run=1&run=2": {"3 runs, 3 cells", `href="report?run=1"`, "All runs", "Figures of each cell"},
+		"/systems":                   {"measured point", "All runs"},
+	} {
+		w := answered(d, http.MethodGet, path, "")
+		if w.Code != 200 || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d, %v", path, w.Code, w.Header())
 		}
-		if w := answered(d, http.MethodGet, path, ""); w.Code != 200 || !strings.Contains(w.Body.String(), want) || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html") {
-			t.Errorf("%s: %d, %v, without %q", path, w.Code, w.Header(), want)
+		for _, text := range want {
+			if !strings.Contains(w.Body.String(), text) {
+				t.Errorf("%s lacks %q", path, text)
+			}
 		}
 	}
 	d.Systems = nil
-	for _, path := range []string{"/systems", "/report", "/report?run=3", "/report?run=-1", "/report?run=x"} {
-		if w := answered(d, http.MethodGet, path, ""); w.Code != http.StatusNotFound {
-			t.Errorf("%s: %d", path, w.Code)
+	for path, want := range map[string]int{
+		"/systems": 404, "/report": 404, "/report?run=3": 404, "/report?run=-1": 404, "/report?run=x": 404, "/compare?run=0&run=9": 404, "/compare?run=0": 422, "/compare?run=0&run=0": 200,
+	} {
+		if w := answered(d, http.MethodGet, path, ""); w.Code != want {
+			t.Errorf("%s: %d, want %d", path, w.Code, want)
+		}
+	}
+	if w := answered(d, http.MethodGet, "/", ""); strings.Contains(w.Body.String(), `href="systems"`) {
+		t.Error("the list leads to a page of systems, and there is none")
+	}
+}
+
+// TestDashboardOfOneRun: the only run needs no list.
+func TestDashboardOfOneRun(t *testing.T) {
+	d := dashboard(t)
+	d.Runs = d.Runs[:1]
+	sum, err := d.Runs[0].Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := answered(d, http.MethodGet, "/", "").Body.String()
+	if !strings.Contains(page, "<h1>"+sum.Model()) || !strings.Contains(page, `id="plot-editor"`) || strings.Contains(page, "All runs") {
+		t.Error("the page of a single run is not its report with plots")
+	}
+}
+
+// TestNamesOfADashboard: runs whose directories have the same name are told apart by those above.
+func TestNamesOfADashboard(t *testing.T) {
+	d := &Dashboard{Runs: []*runfiles.Run{runfiles.Open("/a/x/run_1"), runfiles.Open("/a/y/run_1"), runfiles.Open("/a/y/run_2")}}
+	for i, want := range []string{"x/run_1", "y/run_1", "run_2"} {
+		if got := d.name(d.Runs[i]); got != want {
+			t.Errorf("%s, want %s", got, want)
 		}
 	}
 }

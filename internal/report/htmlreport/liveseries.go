@@ -95,7 +95,7 @@ func (b *builder) liveSeries(s *LiveSeries, over bool) error {
 		}
 	}
 	if s.make(); s.grid != nil {
-		one.Tables = append(one.Tables, s.grid.table(s.Dir, ""))
+		one.Tables = append(one.Tables, s.grid.table(func(*runfiles.Run) runPlace { return runPlace{} }))
 		for _, c := range s.charts {
 			if err := b.chart(&one, c, false, false); err != nil {
 				return err

@@ -35,7 +35,7 @@ const unscripted node = `<noscript><p class="empty">A script inside this page dr
 func (c *content) top() node {
 	facts := htmlgen.Each(c.Facts, func(_ int, f string) node { return t("span", "", f) + " " })
 	return el("header", attrs{"class", "wrap top"},
-		el("div", nil, t("p", "eyebrow", c.Eyebrow), t("h1", "", c.Title), el("p", attrs{"class", "facts"}, facts)),
+		el("div", nil, htmlgen.If(c.Above != "", el("p", attrs{"class", "above no-print"}, c.Above)), t("p", "eyebrow", c.Eyebrow), t("h1", "", c.Title), el("p", attrs{"class", "facts"}, facts)),
 		el("button", attrs{"id", "theme", "type", "button", "class", "no-print", "hidden?", "yes"}, text("Dark theme")))
 }
 
@@ -152,6 +152,9 @@ func (one *table) node() node {
 			}
 			if c.Below != "" {
 				inside += t("small", "", c.Below)
+			}
+			if c.Control != "" {
+				inside = c.Control + el("div", nil, inside)
 			}
 			if i == 0 {
 				return el("th", attrs{"scope", "row"}, inside)

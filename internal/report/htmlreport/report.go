@@ -23,6 +23,15 @@ func Run(run *runfiles.Run, version string) ([]byte, error) { return Explained(r
 
 // Explained is Run with an explanation of the slow requests that has been made already; nil = the page makes its own.
 func Explained(run *runfiles.Run, e *explanation.Explanation, version string) ([]byte, error) {
+	b, err := reportOf(run, e, version)
+	if err != nil {
+		return nil, err
+	}
+	return b.html()
+}
+
+// reportOf returns the content of the report of a run.
+func reportOf(run *runfiles.Run, e *explanation.Explanation, version string) (*builder, error) {
 	sum, err := run.Summary()
 	if err != nil {
 		return nil, err
@@ -51,7 +60,7 @@ func Explained(run *runfiles.Run, e *explanation.Explanation, version string) ([
 		return nil, err
 	}
 	b.verdict(sum)
-	return b.html()
+	return b, nil
 }
 
 // requests adds the sections that need the records.

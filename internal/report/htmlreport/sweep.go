@@ -3,14 +3,38 @@ package htmlreport
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
 )
 
 // Sweep returns the report of several runs below a directory. file is the name of the report of each run, to which its row links.
 func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, error) {
+	b, err := sweepOf(runs, func(r *runfiles.Run) runPlace {
+		one := runPlace{name: relative(dir, r)}
+		if file != "" {
+			one.link = one.name + "/" + file
+		}
+		return one
+	}, version)
+	if err != nil {
+		return nil, err
+	}
+	if b.Title == "" {
+		b.Title = filepath.Base(dir)
+	}
+	b.unfinished(dir, cellsOf(runs))
+	return b.html()
+}
+
+// runPlace is the name of a run on a page of several, and the address of its report; "" = none.
+type runPlace struct{ name, link string }
+
+// sweepOf returns the content of the report of several runs.
+func sweepOf(runs []*runfiles.Run, place func(*runfiles.Run) runPlace, version string) (*builder, error) {
 	cells := cellsOf(runs)
 	first, err := runs[0].Summary()
 	if err != nil {
@@ -18,22 +42,9 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	}
 	b := &builder{}
 	b.Title, b.Eyebrow = first.Model(), terminal.Plural(len(runs), "run")+", "+terminal.Plural(len(cells), "cell")
-	if b.Title == "" {
-		b.Title = filepath.Base(dir)
-	}
 	b.Facts = []string{first.Setting("endpoint.type"), first.Setting("endpoint.urls"), wallTime(first.Start)}
 	b.Foot = "Made by aiperf " + version + " from the files of the runs"
-	b.Level, b.Verdict, b.Why = "valid", "Every run is valid", ""
-	for _, r := range runs {
-		one := &builder{}
-		if s, err := r.Summary(); err == nil {
-			if one.verdict(s); one.Level != "valid" {
-				b.Level, b.Verdict = "suspect", "Not every run is valid"
-				b.Findings = append(b.Findings, relative(dir, r)+": "+one.Verdict+". "+one.Why)
-			}
-		}
-	}
-	b.unfinished(dir, cells)
+	b.verdicts(runs, place)
 	g := newGrid(cells)
 	b.Findings = append(g.findings(), b.Findings...)
 	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line joins the cells that no other cell beats in both. A point is a cell, with the 95 % interval over its runs if it has several."}
@@ -56,8 +67,8 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	if err := b.chart(&spread, waits(cells), false, true); err != nil {
 		return nil, err
 	}
-	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure is its difference from the best of the column; if the intervals of both overlap, they are not distinguishable.", Tables: []*table{g.table(dir, file)}}
-	if every := g.trials(dir, file); every != nil {
+	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure is its difference from the best of the column; if the intervals of both overlap, they are not distinguishable.", Tables: []*table{g.table(place)}}
+	if every := g.trials(place); every != nil {
 		table.Tables = append(table.Tables, every)
 	}
 	if g.thin {
@@ -68,7 +79,29 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 		b.Sections = append(b.Sections, spread)
 	}
 	b.shared(runs)
-	return b.html()
+	return b, nil
+}
+
+// verdicts says whether every run is valid, and why the others are not. A run with failed requests can be valid, but is listed.
+func (b *builder) verdicts(runs []*runfiles.Run, place func(*runfiles.Run) runPlace) {
+	b.Level, b.Verdict, b.Why = "valid", "Every run is valid", ""
+	for _, r := range runs {
+		s, err := r.Summary()
+		if err != nil {
+			continue
+		}
+		one := &builder{}
+		if one.verdict(s); one.Level == "valid" {
+			continue
+		}
+		if word := s.Verdict().Word; word != string(metric.VerdictValid) || s.Cancelled || !s.Complete {
+			b.Verdict = "Not every run is valid"
+		} else if b.Level == "valid" {
+			b.Verdict = "Every run is valid, but requests failed"
+		}
+		b.Level = "suspect"
+		b.Findings = append(b.Findings, place(r).name+": "+strings.TrimSpace(one.Verdict+". "+one.Why))
+	}
 }
 
 // charts draws the trade-off of the cells, and their latencies against the throughput. A chart without figures is nil.

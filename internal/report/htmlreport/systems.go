@@ -24,6 +24,11 @@ const SystemsFile = "systems.html"
 
 // Systems returns the page that compares systems by their measured points.
 func Systems(c *systems.Comparison, version string) ([]byte, error) {
+	return systemsOf(c, version).html()
+}
+
+// systemsOf returns the content of that page.
+func systemsOf(c *systems.Comparison, version string) *builder {
 	b := &builder{}
 	b.Title, b.Eyebrow = "Comparison of "+terminal.Plural(len(c.Systems), "system"), terminal.Plural(len(c.Points), "measured point")
 	for i := range c.Systems {
@@ -43,7 +48,7 @@ func Systems(c *systems.Comparison, version string) ([]byte, error) {
 		{ID: "differences", Title: "Settings that differ", Tables: []*table{differenceTable(c)}},
 	}
 	b.Settings = b.data.Systems.Shared
-	return b.html()
+	return b
 }
 
 // systemsInput returns the input of the script; the settings of a point are those that are not shared, without directories.

@@ -11,7 +11,7 @@ import (
 
 // trials returns a table of the runs of cells that were measured several times: a row per run with a link to its page, and below them how much the
 // runs of the cell differ. It is nil if no cell was repeated.
-func (g *grid) trials(dir, file string) *table {
+func (g *grid) trials(place func(*runfiles.Run) runPlace) *table {
 	if !slices.ContainsFunc(g.cells, func(c cell) bool { return len(c.runs) > 1 }) {
 		return nil
 	}
@@ -25,7 +25,8 @@ func (g *grid) trials(dir, file string) *table {
 		values := make([][]float64, len(g.cols))
 		for _, r := range c.runs {
 			one := cell{c.name, []*runfiles.Run{r}}
-			row := []cellText{{Text: relative(dir, r), Link: link(dir, r, file), Below: terminal.Plural(int64(one.requests()), "request")}}
+			at := place(r)
+			row := []cellText{{Text: at.name, Link: at.link, Below: terminal.Plural(int64(one.requests()), "request")}}
 			for k, col := range g.cols {
 				text := "–"
 				if e, _ := one.estimate(col.tag, col.stat); e.ok {

@@ -15,10 +15,11 @@ func TestTrials(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if newGrid(cellsOf(runs)).trials(dir, "report.html") != nil {
+	place := func(r *runfiles.Run) runPlace { return runPlace{r.Name, relative(dir, r) + "/report.html"} }
+	if newGrid(cellsOf(runs)).trials(place) != nil {
 		t.Error("a table of repetitions, and there are none")
 	}
-	made := newGrid([]cell{{"twice", runs[:2]}, {"once", runs[2:]}}).trials(dir, "report.html")
+	made := newGrid([]cell{{"twice", runs[:2]}, {"once", runs[2:]}}).trials(place)
 	want := [][]string{{"c1", "2.57", "82.2"}, {"c4", "10.1", "325"}, {"Spread", "84.3 %", "84.3 %"}, {"c8", "20.1", "645"}} // |a - b| / √2 over the mean
 	if len(made.Rows) != len(want) || made.Rows[1][0].Link != "c4/report.html" {
 		t.Fatalf("%+v", made.Rows)

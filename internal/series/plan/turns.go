@@ -22,7 +22,8 @@ import (
 
 // TurnOptions holds the flags of a comparison of two targets in alternating blocks.
 type TurnOptions struct {
-	A, B     string // URLs
+	A, B     string   // URLs
+	Labels   []string // names of A and B; nil = none
 	Pairs    int
 	Block    float64 // length of a turn, s
 	Wash     float64 // s at its start that are sent but not counted
@@ -171,6 +172,9 @@ func (i *invocation) turn(ctx context.Context, o *TurnOptions, pair, side int, b
 	}
 	if len(runs) != 1 || stats.Mean(runs[0].Values["request_latency"]) <= 0 {
 		return nil, errors.Join(errNothing, fmt.Errorf("%s has no requests after the first %g s", b.Artifacts.Dir, o.Wash))
+	}
+	if o.Labels != nil {
+		runs[0].Target.Label = o.Labels[side]
 	}
 	return &runs[0], nil
 }

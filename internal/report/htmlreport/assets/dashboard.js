@@ -1,5 +1,5 @@
 "use strict";
-/* The dashboard: which plots of which runs are shown, how large, and with which settings. All of it lives in this tab; a reload starts over. */
+/* The dashboard: which runs are chosen, and which plots of them are shown, how large, and with which settings. All of it lives in this tab; a reload starts over. */
 (async () => {
   while (!window.aiperf) await new Promise((next) => setTimeout(next, 10));
   const { $, $$, make, drawChart } = window.aiperf;
@@ -13,12 +13,17 @@
   };
   const dark = () => (document.documentElement.dataset.theme === "dark" ? "dark" : "light");
 
-  const address = (path) => path + (token ? (path.includes("?") ? "&" : "?") + "token=" + encodeURIComponent(token) : "");
-  const reportLink = (dir, text) => make("a", { href: address("report?run=" + state.facts.Runs.findIndex((r) => r.Dir === dir)) }, text);
+  /* the token, for browsers that keep no cookie */
+  const address = (path) => { const [page, part] = path.split("#"); return page + (token ? (page.includes("?") ? "&" : "?") + "token=" + encodeURIComponent(token) : "") + (part ? "#" + part : ""); };
+  for (const a of $$("a[href]")) if (!/^#|:/.test(a.getAttribute("href"))) a.href = address(a.getAttribute("href"));
+  const editor = $("#plot-editor");
+  if (!editor) return;
 
-  /* runs: directories that are chosen; null = all. single: the run of a drill-down. plots: {Name, Settings, large, hidden, custom} */
-  const state = { runs: null, single: null, plots: null, kept: null, facts: null, number: 0 };
-  const chosen = () => (state.single ? [state.single] : state.runs);
+  /* runs: directories that are chosen, the only one on the page of a run. plots: {Name, Settings, large, hidden, custom} */
+  const ticks = $$(".tick"), single = editor.dataset.run;
+  const ticked = () => ticks.filter((e) => e.checked);
+  const state = { plots: null, facts: null, number: 0 };
+  const chosen = () => (single ? [single] : ticked().map((e) => e.dataset.dir));
 
   let toasting;
   function toast(text) {
@@ -44,12 +49,7 @@
 
   function show() {
     const f = state.facts;
-    $("#mode").textContent = f.Multi ? "Comparing " + f.Chosen.length + " of " + f.Runs.length + " runs" : "Analyzing run: " + (f.Runs.find((r) => r.Dir === f.Chosen[0]) || {}).Name;
-    const pages = [];
-    if (!f.Multi) pages.push(reportLink(f.Chosen[0], "Report of this run"));
-    if (f.Systems && f.Runs.length > 1) pages.push(make("a", { id: "systems", href: address("systems") }, "Compare as systems"));
-    $("#pages").replaceChildren(...pages.flatMap((a) => [a, " "]));
-    $("#back").hidden = !state.single;
+    $("#mode").textContent = f.Multi ? "Comparing " + f.Chosen.length + " of " + f.Runs.length + " runs" : single ? "" : "Plots of one run: " + (f.Runs.find((r) => r.Dir === f.Chosen[0]) || {}).Name;
     const missing = state.plots.filter((p) => p.Missing && !p.hidden);
     $("#missing").replaceChildren(...missing.map((p) => make("li", {}, p.Name + " is not drawn: " + p.Missing)));
     const grid = $("#grid"), focused = document.activeElement, held = focused.closest(".plot"), place = held && $$("button", held).indexOf(focused);
@@ -68,12 +68,11 @@
       const again = $$(".plot", grid).find((e) => e.dataset.name === held.dataset.name);
       ((again && $$("button", again)[place]) || add).focus();
     }
-    runsCard();
   }
 
   function box(p, i) {
     const button = (label, text, f) => { const b = make("button", { type: "button", "aria-label": label, title: label }, text); b.onclick = f; return b; };
-    const head = make("div", { class: "head" }, make("h2", {}, p.Chart.Title),
+    const head = make("div", { class: "head" }, make("h3", {}, p.Chart.Title),
       make("span", {}, button(p.large ? "Small" : "Large", p.large ? "–" : "□", () => { p.large = !p.large; show(); }), button("Settings of " + p.Chart.Title, "⚙", () => edit(i)), button("Hide " + p.Chart.Title, "✕", () => { p.hidden = true; show(); })));
     const host = make("figure", { class: "chart" + (p.large ? " tall" : "") });
     const outer = make("article", { class: "panel plot" + (p.large ? " large" : ""), "data-name": p.Name }, head, p.Chart.Subtitle ? make("p", { class: "note" }, p.Chart.Subtitle) : null, host);
@@ -99,32 +98,37 @@
   addEventListener("keydown", (e) => { if (e.key === "Escape") $("#context").hidden = true; });
 
   /* ---- runs ---- */
-  function runsCard() {
-    const f = state.facts;
-    $("#runs-card").hidden = f.Runs.length < 2 || !!state.single;
-    if ($("#runs-card").hidden) return;
-    const picked = new Set(f.Chosen), groups = Map.groupBy ? Map.groupBy(f.Runs, (r) => r.Group) : f.Runs.reduce((m, r) => m.set(r.Group, [...(m.get(r.Group) || []), r]), new Map());
-    $("#selected").textContent = picked.size + " selected";
-    const choose = (set) => {
-      if (set.size < 1) return toast("At least one run stays chosen."), runsCard();
-      const kinds = (set.size > 1) !== state.facts.Multi;
-      state.runs = [...set];
-      if (kinds) state.plots = null; // one run has other plots than several
-      load();
-    };
-    $("#runs").replaceChildren(...[...groups].map(([name, rows]) => {
-      const tick = (label, on, f, some) => { const b = make("input", { type: "checkbox" }); b.checked = on; b.indeterminate = some; b.onchange = () => f(b.checked); return make("label", {}, b, " " + label); };
-      const on = rows.filter((r) => picked.has(r.Dir)).length;
-      return make("fieldset", {}, make("legend", {}, tick(name || "(no model)", on === rows.length, (v) => choose(new Set([...picked].filter((d) => !rows.some((r) => r.Dir === d)).concat(v ? rows.map((r) => r.Dir) : []))), on > 0 && on < rows.length)),
-        ...rows.map((r) => make("div", { class: "run" }, tick(r.Name + (r.Label ? ", concurrency " + r.Label : ""), picked.has(r.Dir), (v) => { const s = new Set(picked); v ? s.add(r.Dir) : s.delete(r.Dir); choose(s); }, false), figures(r))));
-    }));
+  function compareLink() {
+    const on = ticked();
+    $("#selected").textContent = on.length + " of " + ticks.length + " chosen";
+    $("#compare").hidden = on.length < 2;
+    $("#compare").textContent = on.length === 2 ? "Compare the two runs" : "Compare the " + on.length + " runs";
+    $("#compare").href = address("compare?" + on.map((e) => e.dataset.link.split("?")[1]).join("&"));
+    for (const b of $$("#groups input")) {
+      const group = ticks.filter((e) => e.dataset.group === b.value || b.value === ""), n = group.filter((e) => e.checked).length;
+      b.checked = n === group.length;
+      b.indeterminate = n > 0 && n < group.length;
+    }
   }
-
-  /* the window of a run without a pointer */
-  function figures(r) {
-    const b = make("button", { type: "button", "aria-label": "Figures of " + r.Name }, "Figures");
-    b.onclick = () => runWindow(r.Dir);
-    return b;
+  function choose(changed) {
+    if (!ticked().length) {
+      for (const e of changed) e.checked = true;
+      toast("At least one run stays chosen.");
+    }
+    compareLink();
+    if (state.facts && (ticked().length > 1) !== state.facts.Multi) state.plots = null; // one run has other plots than several
+    load();
+  }
+  if (ticks.length) {
+    for (const e of ticks) e.onchange = () => choose([e]);
+    const groups = [...new Set(ticks.map((e) => e.dataset.group))];
+    for (const name of groups.length > 1 ? ["", ...groups.filter((x) => x)] : [""]) {
+      const b = make("input", { type: "checkbox", value: name });
+      b.onchange = () => { const mine = ticks.filter((e) => name === "" || e.dataset.group === name); for (const e of mine) e.checked = b.checked; choose(mine.slice(0, 1)); };
+      $("#groups").append(make("label", {}, b, " " + (name || "all runs")), " ");
+    }
+    for (const b of $$("button.figures")) b.onclick = () => runWindow(b.dataset.dir);
+    compareLink();
   }
 
   async function runWindow(dir) {
@@ -136,12 +140,11 @@
     }
     $("#run-title").textContent = d.Name;
     const rows = (list) => make("table", {}, make("tbody", {}, ...list.map((r) => make("tr", {}, make("th", { scope: "row" }, r[0]), make("td", {}, r[1])))));
-    $("#run-body").replaceChildren(make("p", {}, reportLink(dir, "Report of this run")), make("h3", {}, "Key figures (avg)"), rows(d.Figures.map((r) => [r.Name, r.Cell[0]])), make("details", {}, make("summary", {}, "Configuration"), rows(d.Settings)));
-    $("#drill").onclick = () => { $("#run").close(); state.kept = state.plots; state.single = dir; state.plots = null; load(); };
+    const report = (ticks.find((e) => e.dataset.dir === dir) || editor).dataset.link;
+    $("#run-body").replaceChildren(...(report ? [make("p", {}, make("a", { href: address(report) }, "Report of this run"), " · ", make("a", { href: address(report + "#plots") }, "Plots of this run"))] : []), make("h3", {}, "Key figures (avg)"), rows(d.Figures.map((r) => [r.Name, r.Cell[0]])), make("details", {}, make("summary", {}, "Configuration"), rows(d.Settings)));
     $("#run").showModal();
   }
   $("#run-close").onclick = () => $("#run").close();
-  $("#all-runs").onclick = () => { state.single = null; state.plots = state.kept; load(); };
 
   /* ---- the dialog of a plot ---- */
   /* what a type of plot of one run can stand along; others take anything */
@@ -240,7 +243,7 @@
     dialog.showModal();
   }
 
-  /* ---- the side ---- */
+  /* ---- export and layout ---- */
   $("#menu").onclick = () => { const open = $("#side").hidden; $("#side").hidden = !open; $("#menu").setAttribute("aria-expanded", open); };
   $("#format").onchange = () => ($("#size").disabled = $("#format").value === "html");
   $("#reset").onclick = async () => { const mine = state.plots.filter((p) => p.custom); state.plots = null; await load(); state.plots.push(...mine); show(); toast("Plots are those of the settings again; custom ones stay."); };

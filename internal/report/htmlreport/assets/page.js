@@ -62,8 +62,8 @@
   }
   button.hidden = false;
   button.onclick = () => setTheme(root.dataset.theme === "dark" ? "light" : "dark", true);
-  system.addEventListener("change", () => { if (!kept()) setTheme(system.matches ? "dark" : "light"); });
-  setTheme(kept() || (system.matches ? "dark" : "light"));
+  system.addEventListener("change", () => { if (!kept() && !$("[data-given]")) setTheme(system.matches ? "dark" : "light"); });
+  setTheme(kept() || ($("[data-given]") || { dataset: {} }).dataset.given || (system.matches ? "dark" : "light"));
 
   /* ---- one clock for all lanes ---- */
   const clock = { from: 0, to: data.Seconds || 1, end: data.Seconds || 1, users: [] };
@@ -110,6 +110,39 @@
       clearTimeout(due);
       due = setTimeout(() => keepInAddress({ time: clock.to - clock.from < clock.end * (1 - 1e-9) ? +clock.from.toPrecision(7) + "-" + +clock.to.toPrecision(7) : "" }), 300);
     });
+  }
+
+  /* notes what is drawn on a canvas as SVG, while it is drawn; it knows the calls that uPlot and this page make */
+  class Recorder {
+    constructor(g) {
+      this.g = g;
+      this.parts = [];
+      this.path = "";
+      this.open = [0]; // groups to close, by save()
+      const num = (v) => +v.toFixed(2), at = (x, y) => { const p = g.getTransform().transformPoint(new DOMPoint(x, y)); return num(p.x) + " " + num(p.y); };
+      const box = (x, y, w, h) => `M${at(x, y)}L${at(x + w, y)}L${at(x + w, y + h)}L${at(x, y + h)}Z`;
+      const shape = (d, paint) => this.parts.push(`<path d="${d}" ${paint}${g.globalAlpha < 1 ? ` opacity="${num(g.globalAlpha)}"` : ""}/>`);
+      const plain = (t) => String(t).replace(/[&<>"]/g, (x) => "&#" + x.charCodeAt(0) + ";");
+      const calls = {
+        save: () => this.open.push(0),
+        restore: () => { if (this.open.length > 1) this.parts.push("</g>".repeat(this.open.pop())); },
+        clip: () => { const id = "clip" + this.parts.length; this.parts.push(`<clipPath id="${id}"><path d="${this.path}"/></clipPath><g clip-path="url(#${id})">`); this.open[this.open.length - 1]++; },
+        beginPath: () => (this.path = ""), closePath: () => (this.path += "Z"),
+        moveTo: (x, y) => (this.path += "M" + at(x, y)), lineTo: (x, y) => (this.path += (this.path ? "L" : "M") + at(x, y)), rect: (...r) => (this.path += box(...r)),
+        arc: (x, y, r) => (this.path += `M${at(x - r, y)}a${num(r)} ${num(r)} 0 1 0 ${num(2 * r)} 0a${num(r)} ${num(r)} 0 1 0 ${num(-2 * r)} 0`),
+        fillRect: (...r) => shape(box(...r), `fill="${g.fillStyle}"`), fill: () => shape(this.path, `fill="${g.fillStyle}"`),
+        stroke: () => shape(this.path, `fill="none" stroke="${g.strokeStyle}" stroke-width="${num(g.lineWidth)}"${g.getLineDash().length ? ` stroke-dasharray="${g.getLineDash()}"` : ""}`),
+        fillText: (t, x, y) => {
+          const m = g.getTransform(), turn = num((Math.atan2(m.b, m.a) * 180) / Math.PI), [px, py] = at(x, y).split(" ");
+          const anchor = { center: "middle", right: "end", end: "end" }[g.textAlign] || "start", base = { top: "text-before-edge", middle: "central", bottom: "text-after-edge" }[g.textBaseline] || "alphabetic";
+          this.parts.push(`<text x="${px}" y="${py}" font-size="${parseFloat((/[\d.]+px/.exec(g.font) || ["12"])[0])}" fill="${g.fillStyle}" text-anchor="${anchor}" dominant-baseline="${base}"${turn ? ` transform="rotate(${turn} ${px} ${py})"` : ""}>${plain(t)}</text>`);
+        },
+      };
+      this.names = Object.keys(calls);
+      for (const name of this.names) g[name] = (...a) => { calls[name](...a); return Object.getPrototypeOf(g)[name].apply(g, a); };
+    }
+    end() { for (const name of this.names) delete this.g[name]; }
+    text() { return this.parts.join("") + "</g>".repeat(this.open.reduce((a, b) => a + b)); }
   }
 
   /* ---- charts ---- */
@@ -329,7 +362,7 @@
 
   /* the numbers of a chart, for who cannot see it or wants to copy them */
   function numbers(c) {
-    const d = make("details", { class: "no-print" }, make("summary", {}, "Numbers"));
+    const d = make("details", {}, make("summary", {}, "Numbers"));
     d.ontoggle = () => {
       if (!d.open || d.children.length > 1) return;
       const body = make("tbody");
@@ -371,10 +404,30 @@
       await navigator.clipboard.write([new ClipboardItem({ "image/png": blob })]);
       return "Copied";
     } catch { /* no permission, or an old browser */ }
-    const a = make("a", { href: URL.createObjectURL(blob), download: c.Title.replace(/[^A-Za-z0-9]+/g, "_") + ".png" });
+    return saveFile(blob, c, "png");
+  }
+  function saveFile(blob, c, kind) {
+    const a = make("a", { href: URL.createObjectURL(blob), download: c.Title.replace(/[^A-Za-z0-9]+/g, "_") + "." + kind });
     a.click();
     setTimeout(() => URL.revokeObjectURL(a.href), 1000);
     return "Saved";
+  }
+
+  /* a chart as an SVG file: what is drawn on the canvas meanwhile, with its title and legend */
+  async function drawing(u, c) {
+    const k = dots(), out = new Recorder(u.ctx);
+    u.redraw(false);
+    await new Promise((done) => setTimeout(done)); // uPlot draws after the present task
+    out.end();
+    const wide = u.ctx.canvas.width / k, high = u.ctx.canvas.height / k + 56, plain = (t) => String(t).replace(/[&<>"]/g, (x) => "&#" + x.charCodeAt(0) + ";");
+    let x = 12, key = "";
+    for (const t of [...c.Traces.filter((t) => t.Name && !t.Unlisted), ...(c.Legend || [])].slice(0, 20)) {
+      key += `<rect x="${x}" y="36" width="14" height="8" fill="${colour(t.Color)}"/><text x="${x + 18}" y="44" font-size="12" fill="${token("mute")}">${plain(t.Name)}</text>`;
+      x += 34 + 7 * t.Name.length;
+    }
+    const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${high}" viewBox="0 0 ${wide} ${high}" font-family="system-ui, sans-serif"><title>${plain(c.Title)}</title><rect width="100%" height="100%" fill="${token("panel")}"/>` +
+      `<text x="12" y="22" font-size="15" font-weight="600" fill="${token("ink")}">${plain(c.Title)}</text>${key}<g transform="translate(0 56) scale(${1 / k})">${out.text()}</g></svg>`;
+    return saveFile(new Blob([text], { type: "image/svg+xml" }), c, "svg");
   }
 
   /* what the tooltip of a lane says of the others */
@@ -410,13 +463,16 @@
     if (key) host.append(key);
     host.append(box, tip);
     if (c.Notes) for (const n of c.Notes) host.append(make("p", { class: "note" }, n));
-    host.append(list);
-    const copyPicture = make("button", { type: "button", class: "picture no-print", "aria-label": "Copy " + c.Title + " as PNG" }, "PNG");
-    copyPicture.onclick = async () => {
-      copyPicture.textContent = await picture(u, c);
-      setTimeout(() => (copyPicture.textContent = "PNG"), 2000);
-    };
-    host.append(copyPicture);
+    const under = make("div", { class: "under no-print" }, list);
+    for (const [label, name, save] of [["Copy " + c.Title + " as PNG", "PNG", picture], ["Save " + c.Title + " as SVG", "SVG", drawing]]) {
+      const b = make("button", { type: "button", class: "picture", "aria-label": label, title: label }, name);
+      b.onclick = async () => {
+        b.textContent = await save(u, c);
+        setTimeout(() => (b.textContent = name), 2000);
+      };
+      under.append(b);
+    }
+    host.append(under);
     host.tabIndex = 0;
     const say = c.Title + ": " + c.Y.Title + " over " + c.X.Title + ". " + c.Traces.filter((t) => t.Name && !t.Unlisted).map((t) => t.Name).join(", ");
     box.setAttribute("role", "img");
