@@ -34,6 +34,7 @@ type Options struct {
 	Version     string // of this program
 	BenchmarkID string // "" = a new one
 	Info        metric.RunInfo
+	Place       string              // of the run in its series, for people: "run 2 of 3"; "" = a single run
 	Err         io.Writer           // for warnings and progress
 	Dashboard   *dashboard.Terminal // terminal of the dashboard; nil = no dashboard
 	Interactive bool                // a person is watching: a probe is sent by default

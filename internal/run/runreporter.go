@@ -18,6 +18,7 @@ type reporter struct {
 // newReporter starts the log and the live view of a run. Messages from before the run come first.
 func newReporter(ctx context.Context, o *Options, cfg *config.Benchmark) *reporter {
 	shown := view.New(cfg, o.Secrets, func() bool { return ctx.Err() != nil })
+	shown.SetPlace(o.Place)
 	return &reporter{view: shown, Reporter: message.New(message.Options{
 		Level: cfg.Logging.Level, Err: o.Err, LiveLine: o.Progress > 0, Notes: o.Notes, Warnings: o.Warnings, Secrets: o.Secrets, Wrap: shown.LogHandler,
 	})}

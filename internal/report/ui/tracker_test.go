@@ -3,6 +3,7 @@ package ui
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -301,5 +302,26 @@ func TestGoodputAndLag(t *testing.T) {
 	NewTracker(plain).Fill(&line, time.Now(), liveview.View{Width: 120}, &s)
 	if s.Figures.Goodput.Trend != nil || !math.IsNaN(s.Figures.Goodput.Run) || !math.IsNaN(s.Health.LagP99) {
 		t.Errorf("without limits: %+v, lag %v", s.Figures.Goodput, s.Health.LagP99)
+	}
+}
+
+// TestNamesFit: at 80 columns the panel of metrics cuts no name.
+func TestNamesFit(t *testing.T) {
+	s := &liveview.State{Stage: liveview.Profiling}
+	for _, g := range liveTags {
+		group := liveview.Group{Name: g.group}
+		for _, tag := range g.tags {
+			m, ok := metric.Lookup(tag)
+			if !ok {
+				t.Fatal(tag)
+			}
+			group.Rows = append(group.Rows, liveview.Metric{Name: m.Header, Short: m.Short, Unit: m.Display})
+		}
+		s.Metrics = append(s.Metrics, group)
+	}
+	for _, row := range liveview.Frame(s, liveview.View{Width: 80, Height: 60, Panel: liveview.Metrics}) {
+		if strings.Contains(row.Plain(), "…") {
+			t.Errorf("%q", row.Plain())
+		}
 	}
 }

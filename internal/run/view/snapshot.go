@@ -57,6 +57,7 @@ func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 	v.mu.Unlock()
 	if s.Plan.Target == "" {
 		s.Plan = DescribePlan(v.cfg)
+		s.Plan.Place = v.place
 		if v.label != "" {
 			s.Plan.What = append([]string{terminal.Line(v.label)}, s.Plan.What...)
 		}

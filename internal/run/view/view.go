@@ -38,6 +38,7 @@ type View struct {
 	shown    *dashboard.Dashboard // nil = no dashboard
 	listing  listingProgress
 	label    string // of the run in its series, "" = a single run
+	place    string // of the run in its series: "run 2 of 3"; "" = a single run
 	cores    int    // cores that the process may use, read before the load reserves some
 
 	mu        sync.Mutex // guards what the parts of a run report
@@ -68,6 +69,9 @@ func New(cfg *config.Benchmark, secrets *redact.Secrets, stopping func() bool) *
 	}
 	return v
 }
+
+// SetPlace sets the place of the run in its series, for people: "run 2 of 3". It must be called before the view is shown.
+func (v *View) SetPlace(place string) { v.place = place }
 
 // simulates reports whether a server of the run is simulated.
 func simulates(cfg *config.Benchmark) bool {

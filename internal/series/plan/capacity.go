@@ -78,6 +78,7 @@ func findCapacity(ctx context.Context, run *config.Run, o CapacityOptions, s Str
 		return 1, err
 	}
 	defer hide()
+	t.place.noun = "cell"
 	t.showSeries(0, false, nil)
 	t.sayCaches()
 	a, err := capacity.Find(ctx, t, options)

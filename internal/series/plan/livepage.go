@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"sync/atomic"
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/htmlreport"
@@ -37,9 +38,11 @@ func (i *invocation) openLivePage(ctx context.Context) (hide func(), err error) 
 	}, nil
 }
 
-// showSeries makes the live page that of a series. planned is its number of runs, 0 = unknown; with atMost it may end earlier. cell returns the cell of
-// a run by its directory; nil = by what the runs vary.
+// showSeries makes the live view and the live page those of a series. planned is its number of runs, 0 = unknown; with atMost it may end earlier. cell
+// returns the cell of a run by its directory; nil = by what the runs vary.
 func (i *invocation) showSeries(planned int, atMost bool, cell func(dir string) string) {
+	i.place.planned, i.place.atMost = planned, atMost
+	i.place.series = true
 	if i.web != nil {
 		i.web.ShowSeries(htmlreport.LiveSeries{Dir: i.run.Artifacts.Dir, Planned: planned, AtMost: atMost, Cell: cell})
 	}
@@ -47,6 +50,7 @@ func (i *invocation) showSeries(planned int, atMost bool, cell func(dir string) 
 
 // showReused adds a run from before to the live page.
 func (i *invocation) showReused(dir string) {
+	i.place.begun.Add(1)
 	if i.web != nil {
 		i.web.AddRun(dir)
 	}
@@ -66,4 +70,28 @@ func (i *invocation) sayLivePage(chosen bool) {
 	if i.web.Reachable() {
 		fmt.Fprintf(i.Err, "warning: %s %s: anyone who can reach this machine and knows the address can see the run; nothing is encrypted\n", i.run.As("runtime.web"), i.run.Runtime.Web)
 	}
+}
+
+// seriesPlace counts the runs of a series, which may begin at the same time.
+type seriesPlace struct {
+	series  bool   // there is a series
+	noun    string // "" = run
+	planned int    // number of runs; 0 = unknown
+	atMost  bool   // planned is a limit, the series may end earlier
+	begun   atomic.Int64
+}
+
+// next returns the place of the run that begins now: "run 2 of 3"; "" = it is not part of a series.
+func (p *seriesPlace) next() string {
+	if !p.series {
+		return ""
+	}
+	text := fmt.Sprintf("%s %d", cmp.Or(p.noun, "run"), p.begun.Add(1))
+	switch {
+	case p.planned > 0 && p.atMost:
+		text += fmt.Sprintf(", max %d", p.planned)
+	case p.planned > 0:
+		text += fmt.Sprintf(" of %d", p.planned)
+	}
+	return text
 }

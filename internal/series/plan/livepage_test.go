@@ -107,3 +107,28 @@ func TestLivePageOfASeries(t *testing.T) {
 		t.Errorf("%d: %s", status, said)
 	}
 }
+
+// TestSeriesPlace: the live view of a run says which run of its series it is, counting those of before; a single run says nothing.
+func TestSeriesPlace(t *testing.T) {
+	var single invocation
+	if got := single.place.next(); got != "" {
+		t.Errorf("a single run is %q", got)
+	}
+	i := invocation{}
+	i.showSeries(3, false, nil)
+	i.showReused("x")
+	if got := i.place.next(); got != "run 2 of 3" {
+		t.Error(got)
+	}
+	var search invocation
+	search.showSeries(24, true, nil)
+	if got := search.place.next(); got != "run 1, max 24" {
+		t.Error(got)
+	}
+	capacity := invocation{}
+	capacity.place.noun = "cell"
+	capacity.showSeries(0, false, nil)
+	if got := capacity.place.next(); got != "cell 1" {
+		t.Error(got)
+	}
+}

@@ -101,6 +101,7 @@ type invocation struct {
 	clear    func() error      // removes the files of an earlier series, once; nil = nothing to remove
 	observe  pipeline.Observer // receives every row; nil = not needed
 	web      *livepage.Server  // live page; nil = there is none
+	place    seriesPlace       // of the next run in its series
 	watch    watch.Watcher     // follows the requests and may end a run; nil = not needed
 }
 
@@ -166,7 +167,7 @@ func (i *invocation) benchmark(ctx context.Context, b *config.Benchmark, seed *c
 	}
 	done, err := run.Run(ctx, b, seed, run.Options{
 		Machines:  machines,
-		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Err: i.Err, Interactive: i.first(), Reported: i.Terminal && i.Progress > 0 && id == "", Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
+		Dashboard: screen, Version: i.Version, BenchmarkID: id, Info: info, Place: i.place.next(), Err: i.Err, Interactive: i.first(), Reported: i.Terminal && i.Progress > 0 && id == "", Progress: progress, Paint: i.Paint, InputConfig: json.RawMessage(settings),
 		Notes: i.Notes, Warnings: i.Warnings, Secrets: i.Secrets, Web: i.web, Observe: i.observe, Watch: i.watch, Begin: func() error { return i.begins(b.Artifacts.Dir) },
 	})
 	if i.run.Artifacts.KeepPrevious && done != nil && done.Profiling.Valid > 0 {

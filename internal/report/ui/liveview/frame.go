@@ -107,7 +107,7 @@ func panel(s *State, v View, room int) termdraw.Rows {
 	case GPUs:
 		return scrolled(gpus(s, v), v, room)
 	case Log:
-		return labelled("Log", logLines(s, v.Width-label-1, room, v.Scroll))
+		return logPanel(s, v.Width-1, room, v.Scroll)
 	}
 	return overview(s, v, room)
 }
@@ -169,7 +169,7 @@ func header(s *State, v View) termdraw.Rows {
 	}
 	right.Put(termdraw.Plain, "  "+percent+"  ").Left(termdraw.Plain, s.count(), 17).Put(termdraw.Plain, "  ").Left(termdraw.Plain, eta, 10).Put(termdraw.Plain, " ")
 	left.Row(termdraw.Bar(s.Share, v.Width-left.Cells()-right.Cells(), s.ink())).Row(right)
-	plan.To(label).Put(termdraw.Faint, s.Plan.words(v.Width-label-1))
+	plan.To(1).Put(termdraw.Bold, termdraw.Cut(s.Plan.Place, label-2)).To(label).Put(termdraw.Faint, s.Plan.words(v.Width-label-1))
 	return termdraw.Rows{left, plan}
 }
 
@@ -364,7 +364,7 @@ func Scrollable(s *State, v View) int {
 	case GPUs:
 		return max(0, len(gpus(s, v))-room+1)
 	case Log:
-		return max(0, len(s.Log)-room)
+		return max(0, len(logPanel(s, v.Width-1, math.MaxInt/2, 0))-room)
 	}
 	return 0
 }

@@ -346,3 +346,64 @@ func TestWriting(t *testing.T) {
 		t.Errorf("when it is written %q", row.Plain())
 	}
 }
+
+// TestPlaceInASeries: a run of a series says which one it is: on the dashboard below the stage, in the single line as long as there is room.
+func TestPlaceInASeries(t *testing.T) {
+	s := sample(Profiling, "m")
+	s.Plan.Place, s.Stall = "run 2 of 3", Stall{}
+	rows := Frame(s, View{Width: 80, Height: 24})
+	if got := rows[1].Plain(); !strings.HasPrefix(got, " run 2 of 3      m · http://127.0.0.1:8000") {
+		t.Errorf("%q", got)
+	}
+	for width, want := range map[int]bool{140: true, 80: true, 60: true, 38: false} {
+		row := Simple(s, width)
+		if got := row.Plain(); strings.HasPrefix(got, "run 2 of 3   Profiling   59 %") != want {
+			t.Errorf("at %d: %q", width, got)
+		}
+	}
+	row := Simple(func() *State { s := sample(Starting, "m"); s.Plan.Place = "run 2 of 3"; return s }(), 80)
+	if got := row.Plain(); !strings.HasPrefix(got, "run 2 of 3   Start") {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestLogPanel: on its own the log shows whole lines, in as many rows as they need; a line of a hundred words and one without a blank lose nothing.
+func TestLogPanel(t *testing.T) {
+	s := sample(Profiling, "m")
+	s.Log = []Line{{Level: Warning, Text: strings.Repeat("word ", 99) + "end"}, {Level: Info, Text: strings.Repeat("x", 150)}}
+	view := View{Width: 80, Height: 24, Panel: Log}
+	all := strings.Builder{}
+	for i := range 3 {
+		for _, r := range Frame(s, View{Width: 80, Height: 24, Panel: Log, Scroll: i * Scrollable(s, view) / 2}) {
+			all.WriteString(r.Plain() + "\n")
+		}
+	}
+	text := all.String()
+	if !strings.Contains(text, "WARN word") || !strings.Contains(text, " end\n") || strings.Count(text, "x") < 150 || strings.Contains(text, "…") {
+		t.Errorf("%s", text)
+	}
+	s.Log = nil
+	for i := range 60 {
+		s.Log = append(s.Log, Line{Text: strings.Repeat(fmt.Sprintf("w%02d ", i), 30)})
+	}
+	if most := Scrollable(s, view); most < 60 {
+		t.Errorf("it scrolls by %d rows", most)
+	} else if top := Frame(s, View{Width: 80, Height: 24, Panel: Log, Scroll: most}); !strings.Contains(top[4].Plain(), "w00") {
+		t.Errorf("the first row is %q", top[4].Plain())
+	}
+}
+
+// TestErrorsOnANarrowScreen: where type and message have no room, the code says the type and the message is whole.
+func TestErrorsOnANarrowScreen(t *testing.T) {
+	s := &State{Counts: Counts{Errors: 7}, Errors: []ErrorKind{{Count: 7, Code: "500", Type: "Internal Server Error", Message: "simulated failure"}, {Count: 1, Type: "TimeoutError", Message: "no answer in time"}}}
+	narrow, wide := errorRows(s, 62, 2), errorRows(s, 110, 2)
+	if got := narrow[0].Plain(); !strings.Contains(got, "500  simulated failure") {
+		t.Errorf("%q", got)
+	}
+	if got := narrow[1].Plain(); !strings.Contains(got, "TimeoutError") {
+		t.Errorf("%q", got)
+	}
+	if got := wide[0].Plain(); !strings.Contains(got, "Internal Server Error  simulated failure") {
+		t.Errorf("%q", got)
+	}
+}

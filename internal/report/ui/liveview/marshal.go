@@ -119,6 +119,7 @@ func (p *Plan) visit(c *binenc.Coder) {
 		c.String(&pair[1])
 	})
 	c.String(&p.Results)
+	c.String(&p.Place)
 }
 
 func (n *Counts) visit(c *binenc.Coder) {

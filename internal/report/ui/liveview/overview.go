@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/termdraw"
 )
@@ -289,6 +291,9 @@ func errorPanel(s *State, cells, n int) termdraw.Rows {
 	return out
 }
 
+// agoCells is the width of the time since an error.
+const agoCells = 10
+
 // errorRows draws the kinds of errors in the order of their first occurrence, so that rows do not swap. If not all fit, it shows the most frequent
 // ones.
 func errorRows(s *State, cells, n int) termdraw.Rows {
@@ -307,8 +312,13 @@ func errorRows(s *State, cells, n int) termdraw.Rows {
 	}
 	for i, e := range mostFrequent(s.Errors, n) {
 		var left, right termdraw.Row
-		left.Right(termdraw.Bad, number(e.Count), 6).Put(termdraw.Plain, "  ").Left(termdraw.Plain, e.Code, code).Left(termdraw.Plain, termdraw.Cut(e.Type, 21), 23).Put(termdraw.Faint, brief(e.Message))
-		right.Right(termdraw.Faint, Span(time.Duration((s.Counts.Elapsed.Seconds()-e.Last)*float64(time.Second)))+" ago", 10)
+		left.Right(termdraw.Bad, number(e.Count), 6).Put(termdraw.Plain, "  ").Left(termdraw.Plain, e.Code, code)
+		const typed = 23
+		if message := brief(e.Message); e.Code == "" || message == "" || left.Cells()+typed+termdraw.Width(message)+agoCells < cells {
+			left.Left(termdraw.Plain, termdraw.Cut(e.Type, typed-2), typed)
+		} // otherwise the type would take the room of the message, and the code says the same
+		left.Put(termdraw.Faint, brief(e.Message))
+		right.Right(termdraw.Faint, Span(time.Duration((s.Counts.Elapsed.Seconds()-e.Last)*float64(time.Second)))+" ago", agoCells)
 		rows[i] = termdraw.Ends(left, right, cells)
 	}
 	return rows
@@ -360,6 +370,52 @@ func slowRows(s *State, cells, n int) termdraw.Rows {
 			r.Put(termdraw.Faint, "  "+termdraw.Cut(q.Conversation, cells-r.Cells()-2))
 		}
 		rows[i] = r.Most(cells)
+	}
+	return rows
+}
+
+// logPanel draws the log on the whole screen. Long lines continue below; the last back rows are skipped.
+func logPanel(s *State, cells, room, back int) termdraw.Rows {
+	var blocks []termdraw.Rows // of the lines, the last first
+	total := 0
+	for i := len(s.Log) - 1; i >= 0 && total < room+back; i-- {
+		one := s.Log[i].wrapped(cells)
+		blocks, total = append(blocks, one), total+len(one)
+	}
+	rows := make(termdraw.Rows, 0, total)
+	for _, one := range slices.Backward(blocks) {
+		rows = append(rows, one...)
+	}
+	end := max(len(rows)-max(back, 0), min(room, len(rows)))
+	return rows[max(0, end-room):end]
+}
+
+// logStamp is the width of the time before a line of the log.
+const logStamp = 14
+
+// wrapped draws a line of the log in as many rows as it needs.
+func (l *Line) wrapped(cells int) (rows termdraw.Rows) {
+	for i, text := range strings.Split(ansi.Wrap(l.Level.String()+" "+l.Text, max(cells-logStamp, 20), ""), "\n") {
+		var r termdraw.Row
+		if r.To(1); i == 0 {
+			r.Put(termdraw.Faint, l.At.Format("15:04:05.000")+" ")
+		}
+		r.To(logStamp)
+		level, rest := "", text
+		if i == 0 {
+			level, rest, _ = strings.Cut(text, " ")
+		}
+		ink, body := termdraw.Faint, termdraw.Faint
+		switch l.Level {
+		case Error:
+			ink, body = termdraw.Bad, termdraw.Plain
+		case Warning:
+			ink, body = termdraw.Warn, termdraw.Plain
+		}
+		if level != "" {
+			r.Put(ink, level+" ")
+		}
+		rows = append(rows, *r.Put(body, rest))
 	}
 	return rows
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"aiperf/internal/base/terminal"
@@ -194,14 +195,23 @@ func metricColumns(width int) (names, keep int) {
 // fullNames is the width from which metrics have their full names.
 const fullNames = 112
 
+// shortUnits shortens units where the screen is narrow.
+var shortUnits = strings.NewReplacer("tokens", "tok", "requests", "req", "/sec", "/s")
+
 // label returns the metric's name and unit in a given number of cells.
 func (m *Metric) label(cells int) termdraw.Row {
-	name, unit := m.Name, " ("+m.Unit+")"
+	name, unit := m.Name, m.Unit
 	if cells < 50 && m.Short != "" {
 		name = m.Short
 	}
-	if m.Unit == "" {
-		unit = ""
+	if termdraw.Width(name)+termdraw.Width(unit)+3 > cells {
+		unit = shortUnits.Replace(unit)
+		if strings.HasSuffix(name, "/User") { // the name says it
+			unit = strings.TrimSuffix(unit, "/user")
+		}
+	}
+	if unit != "" {
+		unit = " (" + unit + ")"
 	}
 	var r termdraw.Row
 	return *r.To(1).Put(termdraw.Plain, termdraw.Cut(name, cells-termdraw.Width(unit))).Put(termdraw.Faint, unit).To(1 + cells)

@@ -10,11 +10,14 @@ import (
 )
 
 // Simple draws the state in one line of less than width cells: phase, percent, bar, count, rates, errors, time left. If there is not enough room, it
-// drops the bar, the rates, the count and the errors, in this order.
+// drops the bar, the rates, the count, the errors and the place in the series, in this order.
 func Simple(s *State, width int) termdraw.Row {
 	c := &s.Counts
 	if s.Stage == Starting {
 		text := fmt.Sprintf("%-11s", s.title())
+		if s.Plan.Place != "" {
+			text = s.Plan.Place + "   " + text
+		}
 		for _, one := range s.Steps {
 			if one.State == Runs {
 				text += strings.TrimRight(one.Name+"  "+one.Text, " ")
@@ -53,10 +56,10 @@ func Simple(s *State, width int) termdraw.Row {
 		termdraw.Row
 		rank int // the lowest rank is dropped first; 0 always stays
 	}{
-		{head, 0}, {termdraw.Bar(s.Share, 20, s.ink()), 1}, {termdraw.Text(termdraw.Plain, fmt.Sprintf("%14s", count)), 4}, {rates[0], 3}, {rates[1], 2},
+		{termdraw.Text(termdraw.Bold, s.Plan.Place), 6}, {head, 0}, {termdraw.Bar(s.Share, 20, s.ink()), 1}, {termdraw.Text(termdraw.Plain, fmt.Sprintf("%14s", count)), 4}, {rates[0], 3}, {rates[1], 2},
 		{termdraw.Text(errors, fmt.Sprintf("%4s err", number(c.Errors))), 5}, {termdraw.Text(termdraw.Plain, left), 0},
 	}
-	const most = 5
+	const most = 6
 	for drop := 0; ; drop++ {
 		var row termdraw.Row
 		for _, f := range fields {

@@ -86,6 +86,7 @@ type Plan struct {
 	What          []string    // further parts, the most important first
 	Phases        [][2]string // label and text
 	Results       string
+	Place         string // of the run in its series: "run 2 of 3"; "" = a single run
 }
 
 // Step is one step of the start, or a phase.
