@@ -32,6 +32,9 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	switch {
 	case e.Valid == 0 && e.FileLimitHits == 0:
 		v.Verdict, v.Reason = VerdictNoResult, "No request succeeded."
+		if e.Failed == 0 { // those of a warm-up may have
+			v.Reason = "No request of a measured phase has finished."
+		}
 	case e.lossSentence() != "":
 		v.Verdict, v.Reason = VerdictClientLimited, e.lossSentence()
 	case len(client) > 0:
@@ -52,7 +55,7 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	}
 	v.warm()
 	v.Reason = spell.Text(v.Reason)
-	if e.lumpy() && !strings.Contains(v.Reason, e.lumpSentence()) {
+	if e.lumpy() && !strings.Contains(v.Reason, e.lumpSentence(e.crowded())) {
 		v.Notes = append(v.Notes, e.lumpReason())
 	}
 	for _, note := range e.notes(len(v.doubtful) == 0) {
@@ -208,9 +211,17 @@ func (e *ClientStats) allWell(precision float64) string {
 	case e.lumpy():
 		text += " " + e.lumpReason()
 	case gaps:
-		text += fmt.Sprintf(" In %.1f %% of the requests aiperf read some tokens together, so single gaps between tokens are approximate.", 100*float64(e.UncertainGaps)/float64(max(1, e.Valid)))
+		text += fmt.Sprintf(" In %s aiperf read some tokens together, so single gaps between tokens are approximate.", shareOfRequests(e.UncertainGaps, e.Valid))
 	}
 	return text
+}
+
+// shareOfRequests says how many of all requests, in percent if there are enough.
+func shareOfRequests(n, all int64) string {
+	if all < 100 {
+		return fmt.Sprintf("%d of %s", n, terminal.Plural(all, "request"))
+	}
+	return fmt.Sprintf("%.1f %% of the requests", 100*float64(n)/float64(all))
 }
 
 // crowded reports whether programs on this machine waited for its cores so much that nobody can call the client's capacity spare.

@@ -30,19 +30,23 @@ func (l *LumpStats) lumpy() bool {
 	return float64(l.LumpedAnswers) > lumpAnswers*float64(l.StreamAnswers)
 }
 
-// lumpSentence describes how the stream arrives.
-func (l *LumpStats) lumpSentence() string {
+// lumpSentence describes how the stream arrives. busy says that this machine had no free CPU, which delays a server on it as well.
+func (l *LumpStats) lumpSentence(busy bool) string {
 	every := " every " + formatDuration(l.LumpInterval)
 	if l.LumpInterval == 0 {
 		every = ", one for each answer"
 	}
-	return fmt.Sprintf("The stream arrives in bursts of %s events%s: a proxy or the server buffers it.", figure(l.LumpEvents, 2), every)
+	cause := "a proxy or the server buffers it"
+	if busy {
+		cause += ", or this busy machine delayed it"
+	}
+	return fmt.Sprintf("The stream arrives in bursts of %s events%s: %s.", figure(l.LumpEvents, 2), every, cause)
 }
 
 // lumpReason returns the sentence with the number of such answers and the consequence.
-func (l *LumpStats) lumpReason() string {
-	return fmt.Sprintf("%s This affects %.0f %% of the streamed answers; their gaps between tokens are gaps between bursts.", l.lumpSentence(),
-		100*float64(l.LumpedAnswers)/float64(l.StreamAnswers))
+func (e *ClientStats) lumpReason() string {
+	return fmt.Sprintf("%s This affects %.0f %% of the streamed answers; their gaps between tokens are gaps between bursts.", e.lumpSentence(e.crowded()),
+		100*float64(e.LumpedAnswers)/float64(e.StreamAnswers))
 }
 
 // ProbeLumps describes how the stream of a single answer arrived; "" = not in lumps, or the client's read delay is unknown. There is no other load,
@@ -55,7 +59,7 @@ func ProbeLumps(rec *record.Record, contents []record.Content) string {
 	var s lumpSums
 	s.add(lumpsOf(rec, contents, func(*record.Content) int64 { return t.LastByteDelayMax }))
 	if l := s.lumps(); l.lumpy() {
-		return l.lumpSentence()
+		return l.lumpSentence(false)
 	}
 	return ""
 }

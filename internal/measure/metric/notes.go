@@ -3,6 +3,7 @@ package metric
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"aiperf/internal/base/terminal"
@@ -86,6 +87,7 @@ func (l *noteList) add(applies bool, format string, args ...any) {
 // answerNotes adds notes about failed requests, and about a server that fell behind or was silent.
 func (e *ClientStats) answerNotes(note addNote) {
 	total := e.Valid + e.Failed
+	note(e.Valid > 0 && e.Valid < fewRequests, "Only %s succeeded: the figures describe %s, and say little about others. p90 needs 10 requests, p99 needs 100.", terminal.Plural(e.Valid, "request"), pronoun(e.Valid))
 	note(total > e.Failed && float64(e.Failed) > failedShare*float64(total), "%s of %s requests failed; they are not part of any latency.", terminal.Count(e.Failed), terminal.Count(total))
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
 		"The server fell behind: answered %s/s of %s/s sent. Latency measures the length of the run.", figure(e.AnsweredRate, 3), figure(e.SentRate, 3))
@@ -95,8 +97,8 @@ func (e *ClientStats) answerNotes(note addNote) {
 // instantNotes adds notes about the timestamps of messages, and about requests without figures.
 func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.ReadDelays == 0 && e.Valid+e.Failed > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
-	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %%. The first token may be up to %s late%s, gaps between tokens up to %s%s. The JSON summary has the limits of every statistic.",
-		terminal.Count(e.Uncertain), terminal.Count(e.Valid), formatDuration(e.FirstErrorMax), among(e.UncertainFirst), formatDuration(e.GapErrorMax), among(e.UncertainGaps))
+	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %%. %s. The JSON summary has the limits of every statistic.",
+		terminal.Count(e.Uncertain), terminal.Count(e.Valid), e.lateness())
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", formatDuration(e.StallLongest), times(e.Stalls), formatDuration(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
@@ -107,6 +109,29 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))
 	note(e.OneMessage > 0, "%s arrived in one message: no inter token latency.", terminal.Plural(e.OneMessage, "answer"))
 	note(e.OneLump > 0, "All events of %s arrived together: no inter token latency.", terminal.Plural(e.OneLump, "answer"))
+}
+
+// fewRequests is the number of requests below which a note warns that they are few: p90 needs as many.
+const fewRequests = 10
+
+func pronoun(n int64) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}
+
+// lateness says how late tokens may have been noticed, without what was on time.
+func (e *ClientStats) lateness() string {
+	first := fmt.Sprintf("The first token may be up to %s late%s", formatDuration(e.FirstErrorMax), among(e.UncertainFirst))
+	gaps := fmt.Sprintf("aps between tokens up to %s%s", formatDuration(e.GapErrorMax), among(e.UncertainGaps))
+	switch {
+	case e.GapErrorMax == 0:
+		return first
+	case e.FirstErrorMax == 0:
+		return "G" + strings.Replace(gaps, "up to", "may be wrong by up to", 1)
+	}
+	return first + ", g" + gaps
 }
 
 // among says in how many requests a time is uncertain.

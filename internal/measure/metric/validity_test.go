@@ -68,6 +68,10 @@ func TestAssess(t *testing.T) {
 		{"gaps alone", calm(), func(e *ClientStats) { e.Uncertain, e.UncertainGaps = 40, 40 }, VerdictValid, "Average, p50, p90 and p99 of latencies are accurate to 50 µs. In 40.0 % of the requests aiperf read some tokens together, so single gaps between tokens are approximate."},
 		{"out of ports", calm(), func(e *ClientStats) { e.FileLimitHits = 4 }, VerdictClientLimited, "4 connections failed on its own limits"},
 		{"nothing succeeded", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.CPUShare = 0, 100, 0.97 }, VerdictNoResult, "No request succeeded"},
+		{"nothing measured", calm(), func(e *ClientStats) { e.Valid = 0 }, VerdictNoResult, "No request of a measured phase has finished."},
+		{"gaps of few requests", calm(), func(e *ClientStats) { e.Valid, e.Uncertain, e.UncertainGaps = 5, 1, 1 }, VerdictValid, "In 1 of 5 requests aiperf read some tokens together"},
+		{"bursts", calm(), func(e *ClientStats) { e.StreamAnswers, e.LumpedAnswers, e.LumpEvents = 9, 9, 5 }, VerdictValid, "a proxy or the server buffers it. This"},
+		{"bursts on a busy machine", calm(), func(e *ClientStats) { e.StreamAnswers, e.LumpedAnswers, e.LumpEvents, e.MachineCPU = 9, 9, 5, 100 }, VerdictValid, "a proxy or the server buffers it, or this busy machine delayed it. This"},
 		{"nothing succeeded, out of ports", calm(), func(e *ClientStats) { e.Valid, e.Failed, e.FileLimitHits = 0, 100, 100 }, VerdictClientLimited, "own limits"},
 		{"busy and capped", open(), func(e *ClientStats) { e.CPUShare, e.BusyShare = 0.97, 0.5 }, VerdictClientLimited, "97 %"},
 	} {
@@ -262,6 +266,33 @@ func TestGivenUp(t *testing.T) {
 	} {
 		if share := c.e.GivenUp(); math.Abs(share-c.share) > 1e-12 || c.e.IsBottleneck() != c.hindered {
 			t.Errorf("%s: %v %t, want %v %t", name, share, c.e.IsBottleneck(), c.share, c.hindered)
+		}
+	}
+}
+
+// TestNotesOfFewRequests: a run of fewer requests than p90 needs says so; the note of late tokens leaves out what was on time.
+func TestNotesOfFewRequests(t *testing.T) {
+	notes := func(turn func(*ClientStats)) string {
+		e := calm()
+		turn(&e)
+		return strings.Join(Assess(e, nil, func(key string) string { return key }).Notes, "\n")
+	}
+	for want, turn := range map[string]func(*ClientStats){
+		"Only 1 request succeeded: the figures describe it, and say little about others. p90 needs 10 requests, p99 needs 100.":    func(e *ClientStats) { e.Valid = 1 },
+		"Only 9 requests succeeded: the figures describe them, and say little about others. p90 needs 10 requests, p99 needs 100.": func(e *ClientStats) { e.Valid = 9 },
+		"or 1 %. Gaps between tokens may be wrong by up to 2 ms (in 1 request). The":                                               func(e *ClientStats) { e.Uncertain, e.UncertainGaps, e.GapErrorMax = 1, 1, 2*msec },
+		"or 1 %. The first token may be up to 2 ms late (in 1 request). The":                                                       func(e *ClientStats) { e.Uncertain, e.UncertainFirst, e.FirstErrorMax = 1, 1, 2*msec },
+		"or 1 %. The first token may be up to 1 ms late (in 1 request), gaps between tokens up to 2 ms (in 3 requests). The": func(e *ClientStats) {
+			e.Uncertain, e.UncertainFirst, e.UncertainGaps, e.FirstErrorMax, e.GapErrorMax = 3, 1, 3, msec, 2*msec
+		},
+	} {
+		if got := notes(turn); !strings.Contains(got, want) {
+			t.Errorf("%q lacks %q", got, want)
+		}
+	}
+	for _, n := range []int64{0, 10, 100} {
+		if got := notes(func(e *ClientStats) { e.Valid, e.Failed = n, 1 }); strings.Contains(got, "Only") {
+			t.Errorf("%d requests: %s", n, got)
 		}
 	}
 }

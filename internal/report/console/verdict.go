@@ -82,7 +82,9 @@ func (d *drawing) evidence(v *metric.Validity) {
 	if v.ReadDelays > 0 {
 		d.say("  Read delay (kernel to client): p50 %s, p99 %s%s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), restClause(v), sharedReads(v))
 	}
-	d.say("  Client: CPU %.0f %% of %s, longest pause %s, record backlog %s of %s\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
+	if v.Cores > 0 { // otherwise no measured phase has begun
+		d.say("  Client: CPU %.0f %% of %s, longest pause %s, record backlog %s of %s\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
+	}
 	if d.approximate {
 		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)
 	}

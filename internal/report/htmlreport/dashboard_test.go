@@ -205,7 +205,7 @@ func TestDashboardOfOneRun(t *testing.T) {
 	}
 }
 
-// TestNamesOfADashboard: runs whose directories have the same name are told apart by those above.
+// TestNamesOfADashboard: runs whose directories have the same name also show those above.
 func TestNamesOfADashboard(t *testing.T) {
 	d := &Dashboard{Runs: []*runfiles.Run{runfiles.Open("/a/x/run_1"), runfiles.Open("/a/y/run_1"), runfiles.Open("/a/y/run_2")}}
 	for i, want := range []string{"x/run_1", "y/run_1", "run_2"} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
@@ -141,7 +142,8 @@ func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock
 		}
 	}
 	if failed > 0 {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s failed (%s %%). They are not part of any latency figure.", count(failed), terminal.Plural(all, "request"), figure(100*float64(failed)/float64(all))))
+		b.Findings = append(b.Findings, fmt.Sprintf("%s of %s failed (%s). They are not part of any latency figure.%s", count(failed), terminal.Plural(all, "request"),
+			cmp.Or(metric.FailedPercent(int64(failed), int64(all)), figure(100*float64(failed)/float64(all))+" %"), failingServers(sum, q)))
 	}
 	b.Measured = c.measured(q)
 	b.Bands = slices.Concat(c.phases(q), c.draining(q), c.pauses(q), c.podEvents(sum))
@@ -151,11 +153,60 @@ func (b *builder) findings(sum *runfiles.Summary, q *runfiles.Requests, c *clock
 			figure(s.From), figure(s.To), s.metric, figure(s.inside), figure(s.outside), figure(s.inside/s.outside)))
 	}
 	if v, ok := sum.Stat("good_request_fraction", "avg"); ok {
-		b.Findings = append(b.Findings, fmt.Sprintf("%s %% of the requests met the goal.", figure(100*v)))
+		b.Findings = append(b.Findings, fmt.Sprintf("%s %% of the requests met the goal%s.", figure(100*v), goalOf(sum)))
 	}
 	if warm > 0 {
 		b.Last = append(b.Last, "Not part of any figure: "+terminal.Plural(warm, "request")+" of the warm-up.")
 	}
+}
+
+// failingServers says which of several servers the failures came from, if some had none; otherwise "".
+func failingServers(sum *runfiles.Summary, q *runfiles.Requests) string {
+	urls := sum.URLs()
+	if len(urls) < 2 {
+		return ""
+	}
+	failed, all := make([]int, len(urls)), make([]int, len(urls))
+	for i := range q.Len() {
+		if k := q.URL[i]; !q.Warmup[i] && !q.Cancelled[i] && k < len(urls) {
+			if all[k]++; q.Failure[i] != "" {
+				failed[k]++
+			}
+		}
+	}
+	var bad []string
+	spared := false
+	for k, url := range urls {
+		if failed[k] > 0 {
+			bad = append(bad, fmt.Sprintf("%s (%s of %s)", url, count(failed[k]), count(all[k])))
+		}
+		spared = spared || all[k] > 0 && failed[k] == 0
+	}
+	if !spared {
+		return ""
+	}
+	return " All of them went to " + strings.Join(bad, ", ") + "."
+}
+
+// goalOf lists the limits of the goodput: " (TTFT at most 20 ms)".
+func goalOf(sum *runfiles.Summary) string {
+	var parts []string
+	for _, one := range settings(sum) {
+		tag, ok := strings.CutPrefix(one[0], "slos.")
+		m, known := metric.Lookup(tag)
+		if !ok || !known {
+			continue
+		}
+		bound := "at most"
+		if m.Better == metric.Larger {
+			bound = "at least"
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s %s", cmp.Or(m.Short, m.Header), bound, one[1], m.Display))
+	}
+	if parts == nil {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // schedule adds how well the load kept its schedule, and how that affected the latencies.

@@ -175,7 +175,7 @@ func TestVerdictBox(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := 0
-	for _, want := range []string{`class="cards"`, `class="verdict suspect"`, "failed (50.0 %)", "met the goal.", "Note one.", "<summary>3 more notes</summary>", "Note two.", "Note three.", "Not part of any figure: 1 request of the warm-up."} {
+	for _, want := range []string{`class="cards"`, `class="verdict suspect"`, "failed (50 %)", "met the goal.", "Note one.", "<summary>3 more notes</summary>", "Note two.", "Note three.", "Not part of any figure: 1 request of the warm-up."} {
 		at := bytes.Index(page, []byte(want))
 		if at < last {
 			t.Errorf("%q is missing, or too early", want)
@@ -194,14 +194,20 @@ func TestStates(t *testing.T) {
 	}{
 		"no records":  {made(t, `{}`), []string{"has no records of single requests"}},
 		"all failed":  {made(t, `{"validity":{"verdict":"no result","reason":"why"},"error_summary":[{"count":1,"error_details":{"code":500,"type":"`+evil+`","message":"m"}}]}`, failed), []string{"The run has no result", "1 of 1 request failed (100 %)", "&lt;/script&gt;&lt;img"}},
-		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p90":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p90</dt><dd>needs 10</dd>", "<dt>p99</dt><dd>needs 100</dd>", "have no times of single tokens", "not measured in this run"}},
+		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p90":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p90</dt><dd>needs 10</dd>", "<dt>p99</dt><dd>needs 100</dd>", "have no times of single tokens", "no request has finished"}},
 		"cut":         {made(t, `{"validity":{"verdict":"valid"},"was_cancelled":true,"is_complete":false,"incomplete_reason":"Run cancelled."}`, request(1, 6, "")), []string{"valid, but not complete", "a part of the run. Run cancelled."}},
 		"some failed": {made(t, `{"validity":{"verdict":"valid","reason":"All is well."},"request_count":{"unit":"requests","avg":143},"error_request_count":{"unit":"requests","avg":57}}`, request(1, 6, "")),
 			[]string{`class="verdict suspect"`, `<h2 id="verdict">28.5 % of the requests failed</h2><p>The measurement is valid. All is well.</p>`}},
 		"few failed": {made(t, `{"validity":{"verdict":"valid"},"request_count":{"unit":"requests","avg":199},"error_request_count":{"unit":"requests","avg":1}}`, request(1, 6, "")),
 			[]string{`class="verdict suspect"`, "The measurement is valid</h2>"}},
-		"warm-up":    {made(t, `{}`, strings.Replace(request(1, 6, ""), "profiling", "warmup", 1)), []string{"No request of the measured phase"}},
-		"evil model": {made(t, `{"input_config":{"models":{"items":[{"name":"`+evil+`"}]}}}`, request(1, 6, ""), request(2, 9, "")), []string{"&lt;/script&gt;&lt;img"}},
+		"not streamed": {made(t, `{"input_config":{"endpoint":{"streaming":false}},"request_count":{"unit":"requests","avg":1},"request_latency":{"unit":"ms","p50":5,"count":1}}`, request(1, 6, "")), []string{"needs streamed answers", "not measured in this run"}},
+		"one server down": {made(t, `{"input_config":{"endpoint":{"urls":["http://a:1","http://b:2"]}},"request_count":{"unit":"requests","avg":1},"error_request_count":{"unit":"requests","avg":1}}`, request(1, 6, ""),
+			strings.Replace(failed, `"metadata":{`, `"metadata":{"url_index":1,`, 1)), []string{"1 of 2 requests failed (50 %). They are not part of any latency figure. All of them went to http://b:2 (1 of 1)."}},
+		"goal": {made(t, `{"input_config":{"slos":{"request_latency":80,"output_token_throughput_per_user":20}},"good_request_fraction":{"unit":"ratio","avg":0.5}}`, request(1, 6, "")),
+			[]string{"50.0 % of the requests met the goal (Output TPS/User at least 20 tokens/sec/user, Req Latency at most 80 ms)."}},
+		"nothing succeeded": {made(t, `{"error_request_count":{"unit":"requests","avg":3}}`, failed), []string{"no request succeeded, 3 failed"}},
+		"warm-up":           {made(t, `{}`, strings.Replace(request(1, 6, ""), "profiling", "warmup", 1)), []string{"No request of the measured phase"}},
+		"evil model":        {made(t, `{"input_config":{"models":{"items":[{"name":"`+evil+`"}]}}}`, request(1, 6, ""), request(2, 9, "")), []string{"&lt;/script&gt;&lt;img"}},
 	} {
 		page, err := Run(c.run, "test")
 		if err != nil {
@@ -409,7 +415,7 @@ func TestStory(t *testing.T) {
 	}
 	text := string(page)
 	for _, want := range []string{
-		"Slow phase from 20.0 to 30.0 s: TTFT p50 403 ms of the requests that began there, 103 ms of all others (3.91 times)", "8 of 400 requests failed (2.00 %)", "40 requests of the warm-up", "another note",
+		"Slow phase from 20.0 to 30.0 s: TTFT p50 403 ms of the requests that began there, 103 ms of all others (3.91 times)", "8 of 400 requests failed (2 %)", "40 requests of the warm-up", "another note",
 		`<td data-name="Share of the requests"><span>2.00 %</span>`, "5.10 to 40.1 s", "Request Latency from Schedule (ms)", ">813<", "Requested rate", "10.0 requests/s", `<span class="whole">--artifact-dir</span> artifacts/run <span class="whole">-m</span> m`,
 		"--gpu-telemetry with the URL", "--server-metrics gives the address",
 	} {

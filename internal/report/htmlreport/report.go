@@ -226,7 +226,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 	latency := func(tag, name string, rate bool) {
 		f := s.Figures[tag]
 		if f == nil {
-			b.Cards = append(b.Cards, card{Name: name, None: "not measured in this run"})
+			b.Cards = append(b.Cards, card{Name: name, None: missing(s, tag)})
 			return
 		}
 		n := f.Stats["count"]
@@ -258,7 +258,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 	total := func(tag, name, of string, more ...[2]string) {
 		f := s.Figures[tag]
 		if f == nil {
-			b.Cards = append(b.Cards, card{Name: name, None: "not measured in this run"})
+			b.Cards = append(b.Cards, card{Name: name, None: missing(s, tag)})
 			return
 		}
 		c := card{Name: name, Value: statisticText(s, tag, "avg"), Unit: f.Unit, Of: of}
@@ -275,6 +275,20 @@ func (b *builder) cards(s *runfiles.Summary) {
 	}
 	total("output_token_throughput", "Output throughput", "whole run"+together, [2]string{"tokens out", "total_osl"}, [2]string{"tokens in", "total_isl"}, [2]string{"all tokens/s", "total_token_throughput"})
 	total("request_throughput", "Requests", "succeeded"+together, [2]string{"succeeded", "request_count"}, [2]string{"failed", "error_request_count"}, [2]string{"met the goal", "good_request_count"})
+}
+
+// missing says why a run does not have a main figure.
+func missing(s *runfiles.Summary, tag string) string {
+	if _, some := s.Stat("request_count", "avg"); !some {
+		if failed, _ := s.Stat("error_request_count", "avg"); failed > 0 {
+			return "no request succeeded, " + count(int(failed)) + " failed"
+		}
+		return "no request has finished"
+	}
+	if s.Setting("endpoint.streaming") != "true" && slices.Contains([]string{"time_to_first_token", "inter_token_latency", "output_token_throughput_per_user"}, tag) {
+		return "needs streamed answers"
+	}
+	return "not measured in this run"
 }
 
 // tableStats lists the columns of the table of all metrics, as on the console.

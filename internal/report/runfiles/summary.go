@@ -281,6 +281,16 @@ func (s *Summary) Model() string {
 	return ""
 }
 
+// URLs returns the addresses of the servers; records name them by their index.
+func (s *Summary) URLs() (list []string) {
+	endpoint, _ := s.Config["endpoint"].(map[string]any)
+	urls, _ := endpoint["urls"].([]any)
+	for _, one := range urls {
+		list = append(list, settingText(one))
+	}
+	return list
+}
+
 // Phase returns a setting of the measured phase: the last one that is not a warm-up.
 func (s *Summary) Phase(key string) string {
 	list, _ := s.Config["phases"].([]any)
