@@ -219,7 +219,7 @@ func (e *ClientStats) allWell(precision float64) string {
 // shareOfRequests says how many of all requests, in percent if there are enough.
 func shareOfRequests(n, all int64) string {
 	if all < 100 {
-		return fmt.Sprintf("%d of %s", n, terminal.Plural(all, "request"))
+		return fmt.Sprintf("%d of %d requests", n, all)
 	}
 	return fmt.Sprintf("%.1f %% of the requests", 100*float64(n)/float64(all))
 }

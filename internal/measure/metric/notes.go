@@ -97,8 +97,8 @@ func (e *ClientStats) answerNotes(note addNote) {
 // instantNotes adds notes about the timestamps of messages, and about requests without figures.
 func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.ReadDelays == 0 && e.Valid+e.Failed > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
-	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed tokens late: in %s of %s requests by more than 1 ms or 1 %%. %s. The JSON summary has the limits of every statistic.",
-		terminal.Count(e.Uncertain), terminal.Count(e.Valid), e.lateness())
+	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed %s late: in %s of %s requests by more than 1 ms or 1 %%. %s. The JSON summary has the limits of every statistic.",
+		map[bool]string{true: "tokens", false: "answers"}[e.StreamAnswers > 0], terminal.Count(e.Uncertain), terminal.Count(e.Valid), e.lateness())
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", formatDuration(e.StallLongest), times(e.Stalls), formatDuration(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
@@ -126,6 +126,8 @@ func (e *ClientStats) lateness() string {
 	first := fmt.Sprintf("The first token may be up to %s late%s", formatDuration(e.FirstErrorMax), among(e.UncertainFirst))
 	gaps := fmt.Sprintf("aps between tokens up to %s%s", formatDuration(e.GapErrorMax), among(e.UncertainGaps))
 	switch {
+	case e.StreamAnswers == 0:
+		return strings.Replace(first, "The first token", "An answer", 1)
 	case e.GapErrorMax == 0:
 		return first
 	case e.FirstErrorMax == 0:

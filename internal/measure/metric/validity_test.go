@@ -156,7 +156,7 @@ func TestNotes(t *testing.T) {
 		t.Errorf("one re-anchor: %q", notes)
 	}
 	e = calm()
-	e.Uncertain, e.FirstErrorMax, e.UncertainGaps, e.GapErrorMax = 9, 717*time.Microsecond, 9, 2*msec
+	e.StreamAnswers, e.Uncertain, e.FirstErrorMax, e.UncertainGaps, e.GapErrorMax = 9, 9, 717*time.Microsecond, 9, 2*msec
 	if notes := strings.Join(Assess(e, nil, nil).Notes, "\n"); !strings.Contains(notes, "may be up to 717 µs late, gaps between tokens up to 2 ms (in 9 requests).") {
 		t.Errorf("late reads: %s", notes)
 	}
@@ -280,9 +280,13 @@ func TestNotesOfFewRequests(t *testing.T) {
 	for want, turn := range map[string]func(*ClientStats){
 		"Only 1 request succeeded: the figures describe it, and say little about others. p90 needs 10 requests, p99 needs 100.":    func(e *ClientStats) { e.Valid = 1 },
 		"Only 9 requests succeeded: the figures describe them, and say little about others. p90 needs 10 requests, p99 needs 100.": func(e *ClientStats) { e.Valid = 9 },
-		"or 1 %. Gaps between tokens may be wrong by up to 2 ms (in 1 request). The":                                               func(e *ClientStats) { e.Uncertain, e.UncertainGaps, e.GapErrorMax = 1, 1, 2*msec },
-		"or 1 %. The first token may be up to 2 ms late (in 1 request). The":                                                       func(e *ClientStats) { e.Uncertain, e.UncertainFirst, e.FirstErrorMax = 1, 1, 2*msec },
+		"or 1 %. Gaps between tokens may be wrong by up to 2 ms (in 1 request). The":                                               func(e *ClientStats) { e.StreamAnswers, e.Uncertain, e.UncertainGaps, e.GapErrorMax = 9, 1, 1, 2*msec },
+		"or 1 %. The first token may be up to 2 ms late (in 1 request). The": func(e *ClientStats) {
+			e.StreamAnswers, e.Uncertain, e.UncertainFirst, e.FirstErrorMax = 9, 1, 1, 2*msec
+		},
+		"aiperf may have noticed answers late: in 1 of 100 requests by more than 1 ms or 1 %. An answer may be up to 2 ms late (in 1 request). The": func(e *ClientStats) { e.Uncertain, e.UncertainFirst, e.FirstErrorMax = 1, 1, 2*msec },
 		"or 1 %. The first token may be up to 1 ms late (in 1 request), gaps between tokens up to 2 ms (in 3 requests). The": func(e *ClientStats) {
+			e.StreamAnswers = 9
 			e.Uncertain, e.UncertainFirst, e.UncertainGaps, e.FirstErrorMax, e.GapErrorMax = 3, 1, 3, msec, 2*msec
 		},
 	} {

@@ -50,13 +50,14 @@ func compareOf(r *comparison.Result, version string) (*builder, error) {
 		b.Why = upper(r.Refused) + "."
 	}
 	short := shortPaths(r)
+	b.Findings = append(b.Findings, namedOutcomes(r)...)
 	for _, d := range r.Other {
-		b.Findings = append(b.Findings, "Differs: "+short.Replace(d))
+		b.Findings = append(b.Findings, "Differs: "+short.Replace(d)+".")
 	}
 	for _, n := range r.Notes {
 		b.Findings = append(b.Findings, upper(short.Replace(n))+".")
 	}
-	all := section{ID: "statistics", Title: "Statistics", Lead: "Differences are B relative to A. The grey band is the margin (differences that do not matter), the line is the interval, the dot is the estimate. Same: the interval is inside the band. Better or worse: the interval does not contain zero."}
+	all := section{ID: "statistics", Title: "Statistics", Lead: "Differences are B relative to A. The grey band is the margin (differences that do not matter), the line is the interval, the dot is the estimate. Same: the interval is inside the band. Better or worse: the interval does not contain zero, also with the stricter limits that several statistics together need. Cannot tell: neither; the last column says what it would take."}
 	all.Tables = []*table{forest(r, short)}
 	shapes := section{ID: "shapes", Title: "Distributions", Lead: "Share of requests that were at least this fast, all runs of a side together."}
 	for _, tag := range []string{"time_to_first_token", "inter_token_latency", "request_latency"} {
@@ -70,6 +71,30 @@ func compareOf(r *comparison.Result, version string) (*builder, error) {
 	}
 	b.Sections = append(b.Sections, section{ID: "runs", Title: "Targets and runs", Tables: []*table{targetTable(r), runTable(r)}})
 	return b, nil
+}
+
+// namedOutcomes lists the statistics that are worse and those that are better.
+func namedOutcomes(r *comparison.Result) (list []string) {
+	for _, o := range []comparison.Outcome{comparison.Worse, comparison.Better} {
+		var names []string
+		for i := range r.Lines {
+			if l := &r.Lines[i]; l.Outcome == o {
+				names = append(names, lineName(l.Tag)+" "+l.Stat)
+			}
+		}
+		if names != nil {
+			list = append(list, upper(string(o))+": "+strings.Join(names, ", ")+".")
+		}
+	}
+	return list
+}
+
+// lineName returns the name of a metric or of another statistic that is compared.
+func lineName(tag string) string {
+	if m, ok := metric.Lookup(tag); ok {
+		return m.Header
+	}
+	return upper(strings.ReplaceAll(tag, "_", " "))
 }
 
 // CompareSeries returns the report of a comparison of several cells: the result of each cell and of each of its statistics.
@@ -200,12 +225,7 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 			value = func(v float64) string { return figure(100*v) + " %" }
 		}
 		end := func(v float64) string { return strings.ReplaceAll(share(v), " ", "\u00a0") } // the cell may only break between the ends of the interval
-		name := l.Tag
-		if m, ok := metric.Lookup(l.Tag); ok {
-			name = m.Header
-		} else {
-			name = upper(strings.ReplaceAll(name, "_", " "))
-		}
+		name := lineName(l.Tag)
 		why := short.Replace(l.Reason)
 		if l.Needed != "" {
 			why = strings.TrimPrefix(why+"; it would take "+l.Needed, "; ")

@@ -27,7 +27,7 @@ func TestComparePage(t *testing.T) {
 	alone(t, page)
 	text := string(page)
 	for _, want := range []string{
-		"before against after", "B is worse than A", "After was still changing.", "Run-to-run noise of 1 % is assumed", "+50 %", "+25\u00a0% to +75\u00a0%", "Request Latency p50", "+40.0 points", ">unbounded<", "Model in the answers", "vllm 0.9.1", "old (m at http://h:1)",
+		"before against after", "B is worse than A", "<li>Worse: Request Latency p50.</li>", "After was still changing.", "Run-to-run noise of 1 % is assumed", "+50 %", "+25\u00a0% to +75\u00a0%", "Request Latency p50", "+40.0 points", ">unbounded<", "Model in the answers", "vllm 0.9.1", "old (m at http://h:1)",
 		"before is short; it would take more runs", "&lt;cut short&gt;",
 		`<line class="span" x1="145.3" x2="216.0"`, // reach 75 %: 25 % lies a third of the way from the middle, 110, to the edge, 216
 	} {
