@@ -6,17 +6,19 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// sources are the files that list what users see, all of them kept complete by tests of the program: flags and variables, metrics, commands.
+// sources are the files that list what users see, all of them kept complete by tests of the program: flags and variables, metrics, commands. A path that
+// ends in a slash is all files of a directory.
 var sources = []struct {
 	path string
 	name *regexp.Regexp
 }{
-	{"docs/reference.md", regexp.MustCompile("(?m)^\\| `(--[a-z0-9-]+|AIPERF_[A-Z0-9_]+)`")},
+	{"docs/reference/", regexp.MustCompile("(?m)^\\| `(--[a-z0-9-]+|AIPERF_[A-Z0-9_]+)`")},
 	{"docs/glossary.md", regexp.MustCompile("(?m)^\\| `([a-z0-9_]+)` \\|")},
 	commandSource,
 }
@@ -39,18 +41,41 @@ func lastTag() string {
 func namesAt(commit string) (map[string]bool, error) {
 	names := map[string]bool{}
 	for _, source := range sources {
-		text, err := os.ReadFile(source.path)
-		if commit != "" {
-			text, err = exec.Command("git", "show", commit+":"+source.path).Output()
+		paths := []string{source.path}
+		if strings.HasSuffix(source.path, "/") {
+			var err error
+			if paths, err = filesAt(commit, source.path); err != nil {
+				return nil, fmt.Errorf("%s at %s: %w", source.path, commit, err)
+			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s at %s: %w", source.path, commit, err)
-		}
-		for _, m := range source.name.FindAllStringSubmatch(string(text), -1) {
-			names[m[1]] = true
+		for _, path := range paths {
+			text, err := textAt(commit, path)
+			if err != nil {
+				return nil, fmt.Errorf("%s at %s: %w", path, commit, err)
+			}
+			for _, m := range source.name.FindAllStringSubmatch(string(text), -1) {
+				names[m[1]] = true
+			}
 		}
 	}
 	return names, nil
+}
+
+// filesAt lists the files of a directory at a commit, or in this tree if it is empty.
+func filesAt(commit, dir string) ([]string, error) {
+	if commit == "" {
+		return filepath.Glob(filepath.Join(filepath.FromSlash(dir), "*"))
+	}
+	out, err := exec.Command("git", "ls-tree", "--name-only", commit, dir).Output()
+	return strings.Fields(string(out)), err
+}
+
+// textAt returns a file at a commit, or in this tree if it is empty.
+func textAt(commit, path string) ([]byte, error) {
+	if commit == "" {
+		return os.ReadFile(path)
+	}
+	return exec.Command("git", "show", commit+":"+path).Output()
 }
 
 // added returns what users see now and did not see at a tag. Without a tag everything is new, and only the commands count.

@@ -64,7 +64,8 @@ func TestAdded(t *testing.T) {
 			t.Fatalf("%v: %v: %s", args, err, out)
 		}
 	}
-	put("docs/reference.md", "| `--old` | x |\n")
+	put("docs/reference/profile.md", "| `--old` | x |\n")
+	put("docs/reference/environment.md", "| `AIPERF_OLD` | x |\n")
 	put("docs/glossary.md", "| `ttft` | x |\n")
 	put("internal/cli/commandexamples.go", "\t\"run\": \"x\",\n")
 	put("CHANGELOG.md", "## Unreleased\n\n### Added\n\n- run\n")
@@ -72,7 +73,8 @@ func TestAdded(t *testing.T) {
 	git("add", ".")
 	git("commit", "-q", "-m", "one")
 	git("tag", "v1.0.0")
-	put("docs/reference.md", "| `--old` | x |\n| `--new` | x |\n| `AIPERF_NEW` | x |\n")
+	put("docs/reference/profile.md", "| `--old` | x |\n| `--new` | x |\n")
+	put("docs/reference/environment.md", "| `AIPERF_NEW` | x |\n")
 	git("commit", "-q", "-a", "-m", "two")
 	if names, err := added(lastTag()); err != nil || strings.Join(names, " ") != "--new AIPERF_NEW" {
 		t.Errorf("%v, %v", names, err)

@@ -98,7 +98,7 @@ func headings(text string) (list []string) {
 }
 
 // longPages are references that are searched, not read from beginning to end.
-var longPages = []string{"docs/reference.md", "docs/differences.md", "docs/glossary.md", "docs/licences.md", "docs/house.md"}
+var longPages = []string{"docs/differences.md", "docs/glossary.md", "docs/licences.md", "docs/house.md"}
 
 // twoScreens is how many lines a page may have.
 const twoScreens = 120

@@ -85,6 +85,7 @@ func sweepOf(runs []*runfiles.Run, place func(*runfiles.Run) runPlace, version s
 // verdicts says whether every run is valid, and why the others are not. A run with failed requests can be valid, but is listed.
 func (b *builder) verdicts(runs []*runfiles.Run, place func(*runfiles.Run) runPlace) {
 	b.Level, b.Verdict, b.Why = "valid", "Every run is valid", ""
+	invalid, unjudged := 0, 0
 	for _, r := range runs {
 		s, err := r.Summary()
 		if err != nil {
@@ -94,13 +95,24 @@ func (b *builder) verdicts(runs []*runfiles.Run, place func(*runfiles.Run) runPl
 		if one.verdict(s); one.Level == "valid" {
 			continue
 		}
-		if word := s.Verdict().Word; word != string(metric.VerdictValid) || s.Cancelled || !s.Complete {
-			b.Verdict = "Not every run is valid"
-		} else if b.Level == "valid" {
-			b.Verdict = "Every run is valid, but requests failed"
-		}
 		b.Level = "suspect"
+		switch word := s.Verdict().Word; {
+		case word == "":
+			unjudged++
+		case word != string(metric.VerdictValid) || s.Cancelled || !s.Complete:
+			invalid++
+		}
 		b.Findings = append(b.Findings, place(r).name+": "+strings.TrimSpace(one.Verdict+". "+one.Why))
+	}
+	switch {
+	case invalid > 0:
+		b.Verdict = "Not every run is valid"
+	case unjudged > 0 && unjudged == len(runs):
+		b.Verdict = "The runs have no verdicts"
+	case unjudged > 0:
+		b.Verdict = "Not every run has a verdict"
+	case b.Level != "valid":
+		b.Verdict = "Every run is valid, but requests failed"
 	}
 }
 
