@@ -74,7 +74,7 @@ func reference() map[string]string {
 	pages := append(append(profilePages(), commandPages()...), variablePages()...)
 	files := map[string]string{}
 	var index strings.Builder
-	index.WriteString("# Settings\n\n" + generated + "\n\nEvery flag, key and variable, on one page for each subject. `aiperf help FLAG` explains a flag, `aiperf help TOPIC` a page of `profile`.\nCommands without a page list their flags with `--help`.\n\n" +
+	index.WriteString("# Settings\n\n" + generated + "\n\nEvery flag, key and variable, on one page for each subject. `aiperf help request-rate` explains one flag, `aiperf help load` a page of `profile`.\nCommands without a page list their flags with `--help`.\n\n" +
 		keyNote + "\n\n| page | what it has | sections |\n|---|---|---|\n")
 	for _, p := range pages {
 		var b strings.Builder
