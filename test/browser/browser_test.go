@@ -4,6 +4,7 @@ package browser
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -30,6 +31,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("no test here is short: each drives a browser")
+		return
+	}
 	os.Exit(func() int {
 		dir, err := os.MkdirTemp("", "browser")
 		if err != nil {

@@ -61,7 +61,7 @@ func TestDrawing(t *testing.T) {
 		return {
 			Name: name, Root: root.nodeName, Fault: doc.querySelector("parsererror")?.textContent || "", Size: root.getAttribute("width") === String(canvas.width / devicePixelRatio) ? "" : "other width",
 			Paths: doc.querySelectorAll("path").length, Texts: doc.querySelectorAll("text").length, Title: doc.querySelector("title").textContent === "Time to first token",
-			Mark: [...doc.querySelectorAll("path")].some((e) => e.getAttribute("fill") === "#0b57a4" || e.getAttribute("stroke") === "#0b57a4"),
+			Mark: [...doc.querySelectorAll("path")].some((e) => [e.getAttribute("fill"), e.getAttribute("stroke")].includes(getComputedStyle(document.documentElement).getPropertyValue("--p50").trim())),
 			Rest: !Object.hasOwn(host.uplot.ctx, "fillRect"), Nests: !!doc.querySelector("g[clip-path] path"),
 		};
 	})()`, &got, awaited))
