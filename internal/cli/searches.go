@@ -109,19 +109,27 @@ func turnsTable() *setting.Table {
 const turnsLong = "Sends the same load to two targets in alternating blocks, so that changes of the machine or the network affect both. Reports for every statistic whether B is the same as A, " +
 	"better, worse, or whether the data cannot tell. The two blocks of a pair have the same prompts and arrivals.\n\nAccepts every flag of profile except --url; all load flags apply to each block."
 
+// checkLabels refuses names of A and B that are not two different ones; none are allowed.
+func checkLabels(labels []string) error {
+	if len(labels) == 0 || len(labels) == 2 && labels[0] != labels[1] && !slices.Contains(labels, "") {
+		return nil
+	}
+	return fmt.Errorf("--label %s: ab takes two different names, of A and of B; write --label old --label new", strings.Join(labels, ", "))
+}
+
 // turnsCommand builds the command that compares two targets in alternating blocks.
 func (p *Program) turnsCommand() *cobra.Command {
 	return p.overProfile("ab", "comparison of two servers in alternating blocks", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.TurnOptions{
 			A: own.Text("--a", ""), B: own.Text("--b", ""), Pairs: int(oneInt(own, "--pairs", 12)), Block: oneFloat(own, "--block", 6), Wash: oneFloat(own, "--wash-in", 2),
-			InOrder: own.Text("--order", "random") == "ab", Parallel: own.True("--parallel", false),
+			Labels: own.Texts("--label"), InOrder: own.Text("--order", "random") == "ab", Parallel: own.True("--parallel", false),
 			Compare: comparison.Options{Confidence: oneFloat(own, "--confidence", .95), Metrics: own.Texts("--metrics"), Invalid: own.True("--allow-invalid", false)},
 		}
 		if o.A == "" || o.B == "" {
 			return 1, errors.New("--a and --b are the URLs of the two targets; both are needed")
 		}
-		if o.Labels = own.Texts("--label"); len(o.Labels) != 0 && (len(o.Labels) != 2 || o.Labels[0] == o.Labels[1] || slices.Contains(o.Labels, "")) {
-			return 1, fmt.Errorf("--label %s: ab takes two different names, of A and of B; write --label old --label new", strings.Join(o.Labels, ", "))
+		if err := checkLabels(o.Labels); err != nil {
+			return 1, err
 		}
 		if o.Wash >= o.Block {
 			return 1, fmt.Errorf("--wash-in %gs leaves nothing of --block %gs; give a longer --block, such as --block %gs", o.Wash, o.Block, 3*o.Wash)

@@ -45,3 +45,15 @@ func TestFindCapacityRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestLabelsOfTargets: ab takes no label, or two different ones.
+func TestLabelsOfTargets(t *testing.T) {
+	for text, ok := range map[string]bool{"": true, "old new": true, "old": false, "old old": false, "a b c": false} {
+		if err := checkLabels(strings.Fields(text)); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if err := checkLabels([]string{"old", ""}); err == nil || !strings.Contains(err.Error(), "write --label old --label new") {
+		t.Error(err)
+	}
+}

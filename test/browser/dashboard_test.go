@@ -131,8 +131,13 @@ func TestDashboardPages(t *testing.T) {
 			t.Errorf("%s: %v", page, one.complain)
 		}
 	}
-	if got, err := http.Get(strings.Replace(report, "run=", "run=9", 1)); err != nil || got.StatusCode != http.StatusNotFound {
-		t.Errorf("a run that does not exist: %v, %v", got, err)
+	got, err := http.Get(strings.Replace(report, "run=", "run=9", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	if got.StatusCode != http.StatusNotFound {
+		t.Errorf("a run that does not exist: %s", got.Status)
 	}
 	// one of two runs cannot be compared; the tick of all runs brings the others back
 	list.click("#run-close")
@@ -162,7 +167,8 @@ func TestDashboardElsewhere(t *testing.T) {
 	address = strings.Replace(address, "0.0.0.0", "127.0.0.1", 1)
 	p := open(t, address, 1280)
 	p.comes(`document.querySelectorAll(".plot .uplot").length === 4`)
-	resp, err := http.Get(address[:strings.Index(address, "?")]) // the browser has the cookie by now
+	bare, _, _ := strings.Cut(address, "?")
+	resp, err := http.Get(bare) // the browser has the cookie by now
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -161,7 +161,7 @@ func (d *systemsDriver) drive(list []point) {
 	t := d.t
 	t.Helper()
 	perGPU := func(p point) float64 { return p.tokensPerSecond / p.gpus }
-	close := func(what string, got, want float64) {
+	near := func(what string, got, want float64) {
 		t.Helper()
 		if math.Abs(got-want) > 0.01*want {
 			t.Errorf("%s: the page says %g, the files %g", what, got, want)
@@ -173,7 +173,7 @@ func (d *systemsDriver) drive(list []point) {
 	if !strings.HasPrefix(text, "4 of 4 points pass. Best by output throughput per GPU: "+top.name+", ") {
 		t.Errorf("%s; the files say %s", text, top.name)
 	}
-	close("best throughput per GPU", number(t, text, top.name+", "), perGPU(top))
+	near("best throughput per GPU", number(t, text, top.name+", "), perGPU(top))
 	if got, want := d.passing("yes, on the frontier"), strings.Join(frontOf(list, perGPU), "; "); got != want {
 		t.Errorf("frontier %s, want %s", got, want)
 	}
@@ -236,9 +236,9 @@ func (d *systemsDriver) drive(list []point) {
 			t.Errorf("prices %v: %s; the files say %s", price, text, cheapest.name)
 			continue
 		}
-		close("lowest cost", number(t, text, cheapest.name+", "), of(cheapest))
+		near("lowest cost", number(t, text, cheapest.name+", "), of(cheapest))
 		for i, p := range list {
-			close("cost of "+p.name, number(t, d.of(fmt.Sprintf(`document.querySelectorAll("#points [data-name^='Cost'] span")[%d].textContent`, i)), ""), of(p))
+			near("cost of "+p.name, number(t, d.of(fmt.Sprintf(`document.querySelectorAll("#points [data-name^='Cost'] span")[%d].textContent`, i)), ""), of(p))
 		}
 	}
 

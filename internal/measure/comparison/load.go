@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/valyala/fastjson"
@@ -243,12 +242,7 @@ func (r *Run) readSummary() error {
 					Name string `json:"name"`
 				} `json:"items"`
 			} `json:"models"`
-			Phases []struct {
-				Kind        string   `json:"kind"`
-				Type        string   `json:"type"`
-				Concurrency *int     `json:"concurrency"`
-				Rate        *float64 `json:"rate"`
-			} `json:"phases"`
+			Phases []phase `json:"phases"`
 		} `json:"input_config"`
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -278,34 +272,43 @@ func (r *Run) readSummary() error {
 	if s.Complete != nil && !*s.Complete && r.Doubt == "" {
 		r.Doubt = incomplete
 	}
-	r.Target.URL = strings.Join(s.Config.Endpoint.URLs, ", ")
+	model := ""
 	if len(s.Config.Models.Items) > 0 {
-		r.Target.Model = s.Config.Models.Items[0].Name
+		model = s.Config.Models.Items[0].Name
 	}
-	if s.Probe.Model != r.Target.Model {
-		r.Target.Answered = s.Probe.Model
-	}
-	r.readServer(s.Config.Endpoint.URLs)
+	r.setTarget(s.Config.Endpoint.URLs, model, s.Probe.Model)
 	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}, {"tokenizer", s.Config.Tokenizer.Name}}
-	for _, p := range s.Config.Phases {
-		if p.Kind != "profiling" {
-			continue
+	for i := range s.Config.Phases {
+		if p := &s.Config.Phases[i]; p.Kind == "profiling" {
+			r.Fixed = p.Type != "concurrency"
+			r.Settings = append(r.Settings, Setting{"load", p.load()})
 		}
-		load := p.Type
-		switch {
-		case p.Concurrency == nil:
-		case p.Type == "concurrency":
-			load = fmt.Sprintf("concurrency %d", *p.Concurrency)
-		default:
-			load += fmt.Sprintf(", concurrency %d", *p.Concurrency)
-		}
-		r.Fixed = p.Type != "concurrency"
-		if p.Rate != nil {
-			load += fmt.Sprintf(", rate %g", *p.Rate)
-		}
-		r.Settings = append(r.Settings, Setting{"load", load})
 	}
 	return nil
+}
+
+// phase is a phase of a run in its configuration.
+type phase struct {
+	Kind        string   `json:"kind"`
+	Type        string   `json:"type"`
+	Concurrency *int     `json:"concurrency"`
+	Rate        *float64 `json:"rate"`
+}
+
+// load describes the load of a phase: "concurrency 8", "poisson, rate 10".
+func (p *phase) load() string {
+	load := p.Type
+	switch {
+	case p.Concurrency == nil:
+	case p.Type == "concurrency":
+		load = fmt.Sprintf("concurrency %d", *p.Concurrency)
+	default:
+		load += fmt.Sprintf(", concurrency %d", *p.Concurrency)
+	}
+	if p.Rate != nil {
+		load += fmt.Sprintf(", rate %g", *p.Rate)
+	}
+	return load
 }
 
 // machineOf describes the machine of a client; "" if nothing is known of it.

@@ -79,6 +79,15 @@ func (r *Run) readServer(urls []string) {
 	r.Target.Server = strings.Join(found, ", ")
 }
 
+// setTarget stores what the run measured. answered is the model that the server named in an answer; "" = it named none.
+func (r *Run) setTarget(urls []string, model, answered string) {
+	r.Target.URL, r.Target.Model = strings.Join(urls, ", "), model
+	if answered != model {
+		r.Target.Answered = answered
+	}
+	r.readServer(urls)
+}
+
 // runtimes are the names of metrics with a version that is not that of a server.
 var runtimes = []string{"python", "go", "process", "target", "otel_scope"}
 

@@ -240,7 +240,7 @@ func forest(r *comparison.Result, short *strings.Replacer) *table {
 
 // reachText joins the ends of an interval.
 func reachText(low, high string) string {
-	if low == high && low == "unbounded" {
+	if low == "unbounded" && high == "unbounded" {
 		return low
 	}
 	return low + " to " + high

@@ -16,7 +16,7 @@ import (
 )
 
 // listPage builds the page that lists the runs: which are compared, and the plots of these.
-func (d *Dashboard) listPage() (*builder, error) {
+func (d *Dashboard) listPage() *builder {
 	b := &builder{}
 	b.Title, b.Eyebrow, b.Facts = terminal.Plural(len(d.Runs), "run"), "Benchmark runs", d.models()
 	b.Foot = "Made by aiperf " + d.Version + " from the files of the runs"
@@ -25,7 +25,7 @@ func (d *Dashboard) listPage() (*builder, error) {
 		{ID: "runs", Title: "Runs", Lead: "Tick the runs to compare; the plots below show the same ones. The name of a run leads to its report.", Own: d.runTools() + d.runTable().node()},
 		d.plotSection(""),
 	}
-	return b, nil
+	return b
 }
 
 // place returns the name of a run and the address of its report.

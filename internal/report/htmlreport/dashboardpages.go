@@ -14,13 +14,11 @@ import (
 
 // first serves the page of the printed address: the list of the runs, or the report of the only one.
 func (d *Dashboard) first(w http.ResponseWriter, _ *http.Request) {
-	var b *builder
-	var err error
-	if len(d.Runs) == 1 {
-		b, err = d.reportPage(0)
-	} else {
-		b, err = d.listPage()
+	if len(d.Runs) > 1 {
+		serveBuilt(w, d.listPage(), nil)
+		return
 	}
+	b, err := d.reportPage(0)
 	serveBuilt(w, b, err)
 }
 
