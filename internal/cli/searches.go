@@ -117,6 +117,20 @@ func checkLabels(labels []string) error {
 	return fmt.Errorf("--label %s: ab takes two different names, of A and of B; write --label old --label new", strings.Join(labels, ", "))
 }
 
+// checkTurns refuses settings of ab that are missing or exclude each other.
+func checkTurns(o *plan.TurnOptions, own *setting.CommandLine) error {
+	if o.A == "" || o.B == "" {
+		return errors.New("--a and --b are the URLs of the two targets; both are needed")
+	}
+	if o.Wash >= o.Block {
+		return fmt.Errorf("--wash-in %gs leaves nothing of --block %gs; give a longer --block, such as --block %gs", o.Wash, o.Block, 3*o.Wash)
+	}
+	if o.Parallel && own.Get("--order") != nil {
+		return errors.New("--order has no meaning with --parallel: both go first")
+	}
+	return checkLabels(o.Labels)
+}
+
 // turnsCommand builds the command that compares two targets in alternating blocks.
 func (p *Program) turnsCommand() *cobra.Command {
 	return p.overProfile("ab", "comparison of two servers in alternating blocks", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
@@ -125,17 +139,8 @@ func (p *Program) turnsCommand() *cobra.Command {
 			Labels: own.Texts("--label"), InOrder: own.Text("--order", "random") == "ab", Parallel: own.True("--parallel", false),
 			Compare: comparison.Options{Confidence: oneFloat(own, "--confidence", .95), Metrics: own.Texts("--metrics"), Invalid: own.True("--allow-invalid", false)},
 		}
-		if o.A == "" || o.B == "" {
-			return 1, errors.New("--a and --b are the URLs of the two targets; both are needed")
-		}
-		if err := checkLabels(o.Labels); err != nil {
+		if err := checkTurns(&o, own); err != nil {
 			return 1, err
-		}
-		if o.Wash >= o.Block {
-			return 1, fmt.Errorf("--wash-in %gs leaves nothing of --block %gs; give a longer --block, such as --block %gs", o.Wash, o.Block, 3*o.Wash)
-		}
-		if o.Parallel && own.Get("--order") != nil {
-			return 1, errors.New("--order has no meaning with --parallel: both go first")
 		}
 		if err := o.Compare.SetMargins(own.Texts("--margin")); err != nil {
 			return 1, fmt.Errorf("--margin: %w", err)
