@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -327,5 +328,39 @@ func TestKubePreflight(t *testing.T) {
 	}
 	if status, _ := ask("--endpoint-url", "http://h"); status != 1 || !strings.Contains(errs.String(), "name its --image") {
 		t.Error(status, errs.String())
+	}
+	small, large := filepath.Join(t.TempDir(), "small.jsonl"), filepath.Join(t.TempDir(), "large.jsonl")
+	for file, size := range map[string]int{small: 10, large: 3 << 20} {
+		if err := os.WriteFile(file, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, out := ask("--input-file", small, "--input-file", large, "--input-file", t.TempDir(), "--input-file", "absent", "--input-file", "/data/x", "--volume-claims", "data:/data")
+	for _, want := range []string{"1 KiB; it fits into the ConfigMap", "3.0 MiB; it is sent to the controller", "it is a folder; put it on a volume", "absent: no such file", "it is on a volume, where a pod reads it"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// TestKubeProbe: what preflight runs in a pod prints its tests as JSON, with the clock of the node.
+func TestKubeProbe(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	var out strings.Builder
+	p := &Program{Streams: Streams{Out: &out, Err: &out}}
+	if status := Main(t.Context(), p, []string{"kube", "probe", "--url", server.URL, "--tokenizer", "builtin", "--files", "absent"}); status != 0 {
+		t.Fatal(status, out.String())
+	}
+	var got kube.ProbeResult
+	if err := json.Unmarshal([]byte(out.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	states := ""
+	for _, c := range got.Checks {
+		states += c.Name + " " + c.State + ", "
+	}
+	if states != "server ok, tokenizer ok, data absent problem, " || got.Began == 0 || got.Ended < got.Began {
+		t.Errorf("%s %+v", states, got)
 	}
 }

@@ -138,6 +138,9 @@ func (p *Program) runOnCluster(ctx context.Context, cluster kube.Cluster, c *clu
 			return nil
 		}
 		_, err := kube.Remove(context.WithoutCancel(ctx), cluster, name)
+		if err == nil {
+			p.printErr("note: run %s was deleted from the cluster (--keep keeps it)", name)
+		}
 		return err
 	}
 	run, err := f.Await(ctx, name)

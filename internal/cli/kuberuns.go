@@ -44,7 +44,7 @@ func (k *kubeCall) forgiven(err error) error {
 func (p *Program) kubeAttach() *cobra.Command {
 	port := setting.Row{Flags: []string{"--port", "-p"}, Kind: setting.Int, Bounds: ">= 0, <= 65535", NoEffect: "no local port is needed", Help: "local port to the controller"}
 	return p.kubeCommandOf(kubeCommand{
-		use: "attach [RUN]", short: "follow a run on a cluster", words: true, rows: slices.Concat([]setting.Row{runRow(), port, forgiveRow()}, rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"}), seriesRows(true)),
+		use: "attach [RUN]", short: "follow a run on a cluster", words: true, rows: slices.Concat([]setting.Row{runRow(), port, forgiveRow()}, viewRows(), seriesRows(true)),
 		long: "Follows a run to its end: on a terminal in the same live view as a local run, else as its output. Its output from the beginning is printed at the end, or at once without the view. Ctrl-C leaves; the run continues. The command ends with the exit status of the run.",
 		run: func(ctx context.Context, k *kubeCall) (int, error) {
 			run, err := k.found(ctx)
@@ -58,10 +58,7 @@ func (p *Program) kubeAttach() *cobra.Command {
 			}
 			ctx, leave := context.WithCancel(ctx)
 			defer leave()
-			hide, err := k.attachView(ctx, f, run, leave)
-			if err != nil {
-				return 1, err
-			}
+			hide := k.attachView(ctx, f, run, leave)
 			unwatch := watchServer(ctx, f, run)
 			state, err := f.Follow(ctx, run)
 			unwatch()
@@ -76,17 +73,24 @@ func (p *Program) kubeAttach() *cobra.Command {
 }
 
 // attachView shows a run that is followed, as the user wants it. The returned function ends that.
-func (k *kubeCall) attachView(ctx context.Context, f *kube.Follower, run *kube.Run, leave func()) (hide func() error, err error) {
+func (k *kubeCall) attachView(ctx context.Context, f *kube.Follower, run *kube.Run, leave func()) (hide func() error) {
 	kind := k.set.Text("--ui", "")
 	switch {
-	case kind == "simple":
-		return nil, fmt.Errorf("%s simple: the output of a run that is followed is what its pods print; give dashboard or none", k.set.Spelled("--ui"))
 	case kind == "dashboard" && k.Dashboard == nil:
 		k.warnf("%s dashboard needs a terminal", k.set.Spelled("--ui"))
 	case kind != "none" && k.Dashboard != nil:
-		return k.showRun(ctx, f, run, leave, nil, "", fullScreen), nil
+		return k.showRun(ctx, f, run, leave, nil, "", fullScreen)
 	}
-	return func() error { return nil }, nil
+	return func() error { return nil }
+}
+
+// viewRows are the flags of the live view of a run that is followed. Without it, its output is that of its pods.
+func viewRows() []setting.Row {
+	rows := rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"})
+	for i := range rows {
+		rows[i].Choices = []string{"dashboard", "none"}
+	}
+	return rows
 }
 
 // leftRun replaces the error of a user who leaves by a note.

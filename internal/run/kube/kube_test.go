@@ -315,6 +315,26 @@ func TestPreflight(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, texts())
 		}
 	}
+	for _, one := range []struct {
+		forbidden []string
+		server    string
+		want      string
+	}{
+		{[]string{"get services"}, "http://llm.prod.svc", "note server rights your account may not get services in namespace prod"},
+		{nil, "http://llm.prod.svc", "ok server rights"}, {nil, "http://10.0.0.1", ""},
+	} {
+		c := kubefake.New(t)
+		c.Allow(one.forbidden...)
+		found := ""
+		for _, check := range kube.Preflight(t.Context(), c, kube.PreflightOptions{Spec: s, Server: one.server}) {
+			if check.Name == "server rights" {
+				found = check.State + " " + check.Name + " " + check.Text
+			}
+		}
+		if !strings.HasPrefix(found, one.want) || one.want == "" && found != "" {
+			t.Errorf("%s: %q, want %q", one.server, found, one.want)
+		}
+	}
 	s.NodeSelector = map[string]string{"pool": "other"}
 	if !strings.Contains(texts(), "problem nodes none of 1 nodes accepts the pods") {
 		t.Error(texts())

@@ -79,6 +79,11 @@ func (s *Spec) env(role string) []any {
 			list = append(list, fromSecret(name, s.Name, name))
 		}
 	}
+	return append(list, s.userVariables()...)
+}
+
+// userVariables returns the variables that the user wants in all pods.
+func (s *Spec) userVariables() (list []any) {
 	for _, name := range sorted(s.Env) {
 		list = append(list, Object{"name": name, "value": s.Env[name]})
 	}
@@ -108,6 +113,11 @@ func (s *Spec) volumes(role string) []any {
 	if role == RoleController {
 		list = append(list, Object{"name": "results", "emptyDir": Object{}}, Object{"name": "run", "configMap": Object{"name": s.Name}})
 	}
+	return append(list, s.userVolumes()...)
+}
+
+// userVolumes returns the volumes that the user mounts.
+func (s *Spec) userVolumes() (list []any) {
 	for i, m := range s.Mounts {
 		v := Object{"name": mountName(i)}
 		switch {
@@ -131,6 +141,11 @@ func (s *Spec) volumeMounts(role string) []any {
 	if role == RoleController {
 		list = append(list, Object{"name": "results", "mountPath": ResultsDir}, Object{"name": "run", "mountPath": ConfigDir, "readOnly": true})
 	}
+	return append(list, s.userMounts()...)
+}
+
+// userMounts returns where the volumes of the user are in a container.
+func (s *Spec) userMounts() (list []any) {
 	for i, m := range s.Mounts {
 		list = append(list, Object{"name": mountName(i), "mountPath": m.Path, "readOnly": !m.Writable})
 	}

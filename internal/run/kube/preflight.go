@@ -30,6 +30,7 @@ type PreflightOptions struct {
 	Spec    *Spec    // image, workers, places and requests of the pods
 	Secrets []string // that must exist
 	Probe   []string // arguments with which the program in the image tests the server; nil = no test
+	Server  string   // its URL; "" = not given
 }
 
 // right is a right that runs need in their namespace.
@@ -60,6 +61,7 @@ func Preflight(ctx context.Context, c Cluster, o PreflightOptions) []Check {
 	if checks[0].State == Refused && checks[0].Name == "cluster" {
 		return checks
 	}
+	checks = append(checks, checkServerRights(ctx, c, o.Server)...)
 	checks = append(checks, checkQuota(ctx, c, o.Spec)...)
 	checks = append(checks, checkNodes(ctx, c, o.Spec))
 	for _, name := range append(append([]string(nil), o.Secrets...), o.Spec.PullSecrets...) {
@@ -79,14 +81,11 @@ func Preflight(ctx context.Context, c Cluster, o PreflightOptions) []Check {
 func checkRights(ctx context.Context, c Cluster) []Check {
 	var missing []string
 	for _, r := range rights() {
-		review := Object{"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "metadata": Object{}, "spec": Object{"resourceAttributes": Object{
-			"namespace": c.Namespace(), "group": r.group, "resource": r.resource, "subresource": r.part, "verb": r.verb,
-		}}}
-		answer, err := c.Create(ctx, review)
+		allowed, err := isAllowed(ctx, c, c.Namespace(), r)
 		if err != nil {
 			return []Check{{"cluster", Refused, err.Error()}}
 		}
-		if allowed, _ := at(answer, "status", "allowed").(bool); !allowed {
+		if !allowed {
 			missing = append(missing, r.String())
 		}
 	}
@@ -191,10 +190,11 @@ func tolerated(taint Object, all []Toleration) bool {
 	return false
 }
 
-// ProbeResult is what the program in a pod found out about the server.
+// ProbeResult is what the program in a pod found out.
 type ProbeResult struct {
-	Reached bool   `json:"reached"`
-	Text    string `json:"text"`
+	Checks []Check `json:"checks"`
+	Began  int64   `json:"began_ns"` // by the clock of the node, Unix ns
+	Ended  int64   `json:"ended_ns"`
 }
 
 // probeTime is the longest wait for the pod of a probe.
@@ -205,9 +205,15 @@ func probe(ctx context.Context, c Cluster, o PreflightOptions) []Check {
 	s := *o.Spec
 	s.Name += "-" + strconv.FormatInt(time.Now().UnixNano()%1e6, 36)
 	job := s.probeJob(o.Probe)
+	begin := time.Now()
 	made, err := c.Create(ctx, job)
 	if err != nil {
 		return []Check{{"image", Unknown, err.Error()}}
+	}
+	var server *clockBounds
+	if at, err := time.Parse(time.RFC3339, text(made, "metadata", "creationTimestamp")); err == nil {
+		b := boundsOf(begin, time.Now(), at, time.Second)
+		server = &b
 	}
 	name := text(made, "metadata", "name")
 	defer func() { _ = c.Delete(context.WithoutCancel(ctx), "Job", name) }() // it also ends by its own limit
@@ -223,7 +229,7 @@ func probe(ctx context.Context, c Cluster, o PreflightOptions) []Check {
 				return []Check{{"image", Refused, problem}}
 			}
 			if phase := text(pod, "status", "phase"); phase == "Succeeded" || phase == "Failed" {
-				return probed(ctx, c, pod, o)
+				return probed(ctx, c, pod, o, begin, server)
 			}
 		}
 		select {
@@ -238,7 +244,7 @@ func probe(ctx context.Context, c Cluster, o PreflightOptions) []Check {
 }
 
 // probed reads what a probe has printed.
-func probed(ctx context.Context, c Cluster, pod Object, o PreflightOptions) []Check {
+func probed(ctx context.Context, c Cluster, pod Object, o PreflightOptions, begin time.Time, server *clockBounds) []Check {
 	out, err := c.Log(ctx, LogOptions{Pod: text(pod, "metadata", "name"), Tail: -1})
 	if err != nil {
 		return []Check{{"image", Unknown, err.Error()}}
@@ -246,32 +252,27 @@ func probed(ctx context.Context, c Cluster, pod Object, o PreflightOptions) []Ch
 	defer out.Close()
 	printed, err := io.ReadAll(io.LimitReader(out, 64<<10))
 	var result ProbeResult
-	if err != nil || json.Unmarshal(printed, &result) != nil {
+	if err != nil || json.Unmarshal(printed, &result) != nil || result.Ended == 0 {
 		return []Check{{"image", Refused, fmt.Sprintf("%s runs, but is not this version of aiperf: %s", o.Spec.Image, oneLine(string(printed)))}}
 	}
-	checks := []Check{{"image", Passed, o.Spec.Image + " can be pulled and runs"}}
-	if len(o.Probe) == 0 || result.Text == "" {
-		return checks
-	}
-	state := Passed
-	if !result.Reached {
-		state = Refused
-	}
-	return append(checks, Check{"server", state, result.Text})
+	checks := append([]Check{{"image", Passed, o.Spec.Image + " can be pulled and runs"}}, result.Checks...)
+	node := clockBounds{time.Until(time.Unix(0, result.Ended)), time.Unix(0, result.Began).Sub(begin)}
+	return append(checks, checkClocks(server, &node)...)
 }
 
 // probeLabel is the label of the pods of probes.
 const probeLabel = "aiperf/probe"
 
-// probeJob returns the Job of a probe. Its pod has no volumes but a folder for temporary files.
+// probeJob returns the Job of a probe. Its pod has the volumes that the user mounts, a folder for temporary files, and variables from Secrets.
 func (s *Spec) probeJob(args []string) Object {
 	labels := Object{nameLabel: program, probeLabel: s.Name}
 	pod := s.pod("", args)
 	pod["metadata"] = Object{"labels": labels}
 	if spec, ok := pod["spec"].(Object); ok {
-		spec["volumes"] = []any{Object{"name": "tmp", "emptyDir": Object{}}}
+		spec["volumes"] = append([]any{Object{"name": "tmp", "emptyDir": Object{}}}, s.userVolumes()...)
 		for _, c := range list(spec, "containers") {
-			c["env"], c["volumeMounts"] = []any{Object{"name": "HOME", "value": "/tmp"}}, []any{Object{"name": "tmp", "mountPath": "/tmp"}}
+			c["env"] = append([]any{Object{"name": "HOME", "value": "/tmp"}}, s.userVariables()...)
+			c["volumeMounts"] = append([]any{Object{"name": "tmp", "mountPath": "/tmp"}}, s.userMounts()...)
 			delete(c, "readinessProbe")
 			delete(c, "livenessProbe")
 			delete(c, "ports")

@@ -49,7 +49,7 @@ func FindPages(ctx context.Context, c Cluster, w PagesWanted) ServerPages {
 	case err != nil:
 		return ServerPages{Note: fmt.Sprintf("metrics of the server's pods are not read: %v", err)}
 	case len(servers) == 0 && w.Selector == "":
-		return ServerPages{Note: "no URL names a Service of the cluster, so metrics are read from the URL itself and GPUs are not looked for"}
+		return ServerPages{Note: noServer(ctx, c, w.Servers)}
 	}
 	notes := found.metricsNote()
 	if w.GPUs {
@@ -57,6 +57,20 @@ func FindPages(ctx context.Context, c Cluster, w PagesWanted) ServerPages {
 	}
 	found.Note = strings.Join(notes, "; ")
 	return found.ServerPages
+}
+
+// noServer says why there are no pods of a server.
+func noServer(ctx context.Context, c Cluster, servers []string) string {
+	for _, server := range servers {
+		_, name, namespace, certain := serviceOf(server, c.Namespace())
+		if !certain {
+			continue
+		}
+		if _, err := c.In(namespace).Get(ctx, "Service", name); Is(err, NotFound) {
+			return fmt.Sprintf("namespace %s has no Service %s, so pods cannot reach it", namespace, name)
+		}
+	}
+	return "no URL names a Service of the cluster, so metrics are read from the URL itself and GPUs are not looked for"
 }
 
 // pageSearch is a search for metrics pages.

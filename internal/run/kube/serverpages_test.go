@@ -53,6 +53,7 @@ func TestFindPages(t *testing.T) {
 		{func(w *kube.PagesWanted) { w.Servers, w.Selector = nil, "role=metrics" }, "http://10.0.0.4:7000/metrics", "",
 			"server metrics are read from 1 pod; no DCGM exporter runs on the server's 1 node", ""},
 		{func(w *kube.PagesWanted) { w.Servers, w.Selector, w.GPUs = nil, "role=none", false }, "", "", "no pod of the server runs, so its metrics are not read", ""},
+		{func(w *kube.PagesWanted) { w.Servers = []string{"http://absent.bench.svc"} }, "", "", "namespace bench has no Service absent, so pods cannot reach it", ""},
 		{func(w *kube.PagesWanted) { w.Servers = []string{"http://10.1.1.1:8000"} }, "", "", "no URL names a Service of the cluster", ""},
 	} {
 		w := both
