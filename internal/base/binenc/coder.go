@@ -78,8 +78,9 @@ func (c *Coder) Int64(v *int64) {
 // Int visits a whole number.
 func (c *Coder) Int(v *int) {
 	wide := int64(*v)
-	c.Int64(&wide)
-	*v = int(wide)
+	if c.Int64(&wide); c.reading { // a value that is written may be read elsewhere at the same time
+		*v = int(wide)
+	}
 }
 
 // Bool visits a bool.
@@ -88,8 +89,9 @@ func (c *Coder) Bool(v *bool) {
 	if *v {
 		bit = 1
 	}
-	c.Byte(&bit)
-	*v = bit != 0
+	if c.Byte(&bit); c.reading {
+		*v = bit != 0
+	}
 }
 
 // Byte visits a byte.

@@ -103,7 +103,7 @@ func (e *ClientStats) doubtClause(list []estimate, judged int) string {
 		text = e.lumpReason() + " These figures are known only approximately: " + ranges(list) + "."
 	}
 	if len(list) < judged {
-		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are exact to 4 %."
+		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are accurate to 4 %."
 	}
 	if e.PacketStamps == 0 && !e.lumpy() {
 		text += " Packet capture ({endpoint.capture} auto) would give exact times."

@@ -121,7 +121,7 @@ func TestNothingIsExact(t *testing.T) {
 			s.Bounds.set(tag, stat, 50, 150)
 		}
 	}
-	if v := Assess(calm(), s, nil); v.Verdict != VerdictUncertain || strings.Contains(v.Reason, "exact to 4 %") {
+	if v := Assess(calm(), s, nil); v.Verdict != VerdictUncertain || strings.Contains(v.Reason, "accurate to 4 %") {
 		t.Error(v.Sentence())
 	}
 }

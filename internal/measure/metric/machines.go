@@ -25,6 +25,7 @@ type Machine struct {
 	OutOfSight  time.Duration // time without a sign of life, in absences of more than 1.5 s
 
 	Sent      int64 // requests of all phases, as far as known
+	SentAll   bool  // it sent its part of every phase to the end, as far as known
 	Delivered int64 // requests whose results arrived
 	Pieces    int64 // of its results
 	LagP99    time.Duration
@@ -50,11 +51,14 @@ type MachineParts struct{ Machines []Machine }
 // lossSentence says which machines were lost and what that means; "" = none was.
 func (p *MachineParts) lossSentence() string {
 	var lost []*Machine
-	sent, delivered := int64(0), int64(0)
+	sent, delivered, missing := int64(0), int64(0), 0
 	for i := range p.Machines {
 		if m := &p.Machines[i]; m.lost() {
 			lost = append(lost, m)
 			sent, delivered = sent+max(m.Sent, m.Delivered), delivered+m.Delivered
+			if !m.SentAll {
+				missing++
+			}
 		}
 	}
 	if lost == nil {
@@ -69,7 +73,11 @@ func (p *MachineParts) lossSentence() string {
 	if more := len(lost) - len(named); more > 0 {
 		text += fmt.Sprintf("; so were %d more (machines.json lists them)", more)
 	}
-	return text + fmt.Sprintf(". The results of %s of their %s arrived. At the end the load was %.0f %% of the planned one.", terminal.Count(delivered), terminal.Plural(sent, "request"), 100*float64(n-len(lost))/float64(n))
+	text += fmt.Sprintf(". The results of %s of their %s arrived.", terminal.Count(delivered), terminal.Plural(sent, "request"))
+	if missing > 0 { // the others sent their parts, whose results did not arrive
+		text += fmt.Sprintf(" At the end the load was %.0f %% of the planned one.", 100*float64(n-missing)/float64(n))
+	}
+	return text
 }
 
 // Silent returns the number of machines that did not deliver all results. Their statistics of the schedule may be missing.
@@ -122,12 +130,15 @@ func (p *MachineParts) sentences() (list []string) {
 	}
 	bound, name := p.clockBound()
 	text := fmt.Sprintf("%s sent the requests", terminal.Plural(int64(len(p.Machines)), "machine"))
-	if bound > 0 {
+	switch {
+	case bound > 0 && len(p.Machines) > 1:
 		text += "; their clocks agree within " + formatDuration(bound)
+	case bound > 0:
+		text += "; its clock agrees with the controller's within " + formatDuration(bound)
 	}
 	list = append(list, text+".")
 	if bound > loosestClocks {
-		list = append(list, fmt.Sprintf("The clock of machine %s is only known within %s: instants of different machines compare no better. Latencies are not affected.", name, formatDuration(bound)))
+		list = append(list, fmt.Sprintf("The clock of machine %s is only known within %s, and so are instants on the time axis. Latencies are not affected.", name, formatDuration(bound)))
 	}
 	if w := p.worst(); w.LagP99 > smallLag && len(p.Machines) > 1 {
 		var others time.Duration

@@ -2,6 +2,7 @@ package metric
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 )
@@ -21,8 +22,11 @@ func TestMachineLosses(t *testing.T) {
 	}
 	undelivered := all(4, 0)
 	undelivered.Machines[2].Complete, undelivered.Machines[2].Delivered = false, 4
+	sent := all(4, 0)
+	sent.Machines[2].Complete, sent.Machines[2].Delivered, sent.Machines[2].SentAll = false, 4, true
 	for want, p := range map[string]*MachineParts{
 		"": all(3, 0),
+		"Of 4 machines, machine w3 was lost: it did not deliver all results. The results of 4 of their 10 requests arrived.":                                                                                                                                                                                                                                      sent,
 		"Of 4 machines, machine w1 was lost 1.0 s after the start (no sign of life). The results of 7 of their 10 requests arrived. At the end the load was 75 % of the planned one.":                                                                                                                                                                             all(4, 1),
 		"Of 4 machines, machine w3 was lost: it did not deliver all results. The results of 4 of their 10 requests arrived. At the end the load was 75 % of the planned one.":                                                                                                                                                                                     undelivered,
 		"Of 64 machines, machine w64 was lost 1.0 s after the start (no sign of life); machine w63 was lost 2.0 s after the start (no sign of life); machine w62 was lost 3.0 s after the start (no sign of life); so were 61 more (machines.json lists them). The results of 448 of their 640 requests arrived. At the end the load was 0 % of the planned one.": all(64, 64),
@@ -44,6 +48,20 @@ func TestMachineAbsences(t *testing.T) {
 	}
 	p.Machines = p.Machines[:3]
 	if got := p.absences(); len(got) != 2 || got[0] != "Machine w3 was out of sight for 2.0 s; all of its results arrived." {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestMachineClocks: how well clocks are known is said of one machine and of several.
+func TestMachineClocks(t *testing.T) {
+	p := &MachineParts{Machines: []Machine{{Name: "w1", Complete: true, ClockBound: 102 * time.Millisecond}}}
+	want := []string{"1 machine sent the requests; its clock agrees with the controller's within 102 ms.", "The clock of machine w1 is only known within 102 ms, and so are instants on the time axis. Latencies are not affected."}
+	if got := p.sentences(); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	p.Machines[0].ClockBound = 20 * time.Microsecond
+	p.Machines = append(p.Machines, Machine{Name: "w2", Complete: true, ClockBound: 30 * time.Microsecond})
+	if got := p.sentences(); len(got) != 1 || got[0] != "2 machines sent the requests; their clocks agree within 30 µs." {
 		t.Errorf("%q", got)
 	}
 }

@@ -107,7 +107,7 @@ func TestAssessDoubt(t *testing.T) {
 		says    []string
 	}{
 		{"stopped three times", calm(), func(e *ClientStats) { e.Stalls, e.StallLongest = 3, 298*msec }, stated(361, 140, 361), VerdictUncertain,
-			[]string{"because it was stopped 3 times (longest 298 ms)", "TTFT (p99 140 to 361 ms)", "The other averages, p50, p90 and p99 of TTFT, ITL and latency are exact to 4 %", "--capture auto"}},
+			[]string{"because it was stopped 3 times (longest 298 ms)", "TTFT (p99 140 to 361 ms)", "The other averages, p50, p90 and p99 of TTFT, ITL and latency are accurate to 4 %", "--capture auto"}},
 		{"starved", calm(), func(e *ClientStats) { e.ThreadWait = 3 * time.Second }, stated(150, 140, 150), VerdictUncertain,
 			[]string{"waited for a free CPU (3.00 s in all, 75 % of the time it wanted to run)"}},
 		{"captured", calm(), func(e *ClientStats) { e.PacketStamps = 9 }, stated(150, 140, 150), VerdictUncertain, []string{"TTFT (p99 140 to 150 ms)"}},

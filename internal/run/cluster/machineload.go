@@ -24,9 +24,10 @@ import (
 // Times of a run on several machines.
 const (
 	lookPause  = 50 * time.Millisecond
+	longWait   = 5 * time.Second        // for results, after the end of the load, until a note says so
 	stopAhead  = 200 * time.Millisecond // from an order until it takes effect, on all machines
 	maxKept    = 64 << 20               // bytes of the files of a machine
-	drainLimit = 40 * time.Second       // for stopped machines to deliver their results
+	drainLimit = 40 * time.Second       // stopped machines may deliver nothing for so long before they are given up
 )
 
 // machineLoad is the load of one run on several machines. It implements run.MachineLoad.
@@ -140,7 +141,9 @@ func (l *machineLoad) follow(ctx context.Context) {
 	defer tick.Stop()
 	interrupted := ctx.Done()
 	var late <-chan time.Time // after it nobody is waited for
-	var quiet time.Time       // since when only lost machines are waited for
+	var taken int64           // pieces of results when it was set
+	say := l.waiting()
+	var quiet time.Time // since when only lost machines are waited for
 	for {
 		switch left, present := l.left(); {
 		case left == 0:
@@ -155,19 +158,44 @@ func (l *machineLoad) follow(ctx context.Context) {
 		select {
 		case <-tick.C:
 			l.look()
+			say()
 		case <-interrupted:
 			interrupted = nil
 			l.stop()
 		case <-late:
 			for _, p := range l.parts {
-				l.c.lose(p.name, fmt.Sprintf("it did not deliver its results within %v", drainLimit))
+				l.c.lose(p.name, fmt.Sprintf("it delivered no results for %v", drainLimit))
 			}
 			return
 		}
-		if l.isStopped() && late == nil {
-			late = time.After(drainLimit)
+		if n := l.taken(); l.isStopped() && (late == nil || n != taken) {
+			taken, late = n, time.After(drainLimit)
 		}
 	}
+}
+
+// waiting returns a function that tells the user once that results are still on their way a while after the end of the load.
+func (l *machineLoad) waiting() (say func()) {
+	var since time.Time
+	once := sync.OnceFunc(func() { l.r.Note("the load has ended; results of machines are still on their way") })
+	return func() {
+		switch {
+		case l.Snapshot().Ended == 0:
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > longWait:
+			once()
+		}
+	}
+}
+
+// taken returns how many pieces of results the controller has.
+func (l *machineLoad) taken() (pieces int64) {
+	for _, m := range l.c.server.Members() {
+		pieces += m.Pieces
+	}
+	return pieces
 }
 
 // left returns how many machines have not delivered their results, and how many of these are not lost. Machines whose process has ended deliver

@@ -70,6 +70,7 @@ func (l *machineLoad) Machines() (list []metric.Machine) {
 		for i := range p.now.Snapshots {
 			m.Sent += p.now.Snapshots[i].Sent
 		}
+		m.SentAll = !p.fenced() && len(p.now.Snapshots) == len(l.r.Scenario.Phases) && !slices.ContainsFunc(p.now.Snapshots, func(s load.Snapshot) bool { return s.SentAll == 0 })
 		if at := p.leftAt(); at != 0 {
 			m.LostAt = max(1, time.Duration(at-first))
 		}

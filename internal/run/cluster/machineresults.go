@@ -8,14 +8,14 @@ import (
 	"aiperf/internal/wire/bus"
 )
 
-// store takes a piece of the results of a machine: a part of a sealed piece, with a byte before it that says whether it is the end.
+// store takes a piece of the results of a machine: a part of a sealed piece.
 func (l *machineLoad) store(name string, b *bus.Piece) error {
 	p := l.part(name)
-	if len(b.Data) == 0 || len(p.rest)+len(b.Data) > pieces.MaxSize+bus.MaxPiece {
+	if len(p.rest)+len(b.Data) > pieces.MaxSize+bus.MaxPiece {
 		return errors.New("a part of the results is damaged")
 	}
-	p.rest = append(p.rest, b.Data[1:]...)
-	if b.Data[0] == partFollows {
+	p.rest = append(p.rest, b.Data...)
+	if b.More {
 		return nil
 	}
 	sealed := p.rest
@@ -26,12 +26,6 @@ func (l *machineLoad) store(name string, b *bus.Piece) error {
 	}
 	return nil
 }
-
-// The byte before a part of a sealed piece.
-const (
-	partFollows = 1
-	partEnds    = 0
-)
 
 // accept uses a sealed piece, or nothing of it.
 func (l *machineLoad) accept(p *part, sealed []byte) error {

@@ -24,6 +24,7 @@ func (s *share) keepUndelivered(ctx context.Context) {
 	if len(list) == 0 && damaged == nil {
 		return
 	}
+	s.kept.Store(true)
 	dir, err := s.undeliveredDir()
 	if err == nil {
 		err = writeEntries(dir, s.files, list)
@@ -36,16 +37,16 @@ func (s *share) keepUndelivered(ctx context.Context) {
 	}
 }
 
-// undelivered returns the results of the pieces that the controller has not taken. A piece of which it took a part cannot be read.
+// undelivered returns the results of the pieces that the controller has not taken.
 func (s *share) undelivered() (list []pieces.Result, err error) {
 	var sealed []byte
 	for _, part := range s.outbox.Unacknowledged() {
-		if sealed = append(sealed, part.Data[1:]...); part.Data[0] == partFollows {
+		if sealed = append(sealed, part.Data...); part.More {
 			continue
 		}
 		opened, failed := s.results.Open(sealed)
 		if sealed = nil; failed != nil {
-			err = fmt.Errorf("the controller took a part of a piece and not the rest: %w", failed)
+			err = failed
 			continue
 		}
 		list = append(list, opened.Results...)

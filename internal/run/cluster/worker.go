@@ -64,6 +64,7 @@ type worker struct {
 	cancel context.CancelCauseFunc
 	runs   sync.WaitGroup
 	leave  chan struct{}
+	kept   atomic.Bool // results were kept here, because the controller did not take them
 	once   sync.Once
 }
 
@@ -105,6 +106,9 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		w.client.Close()
 	}
 	w.runs.Wait()
+	if err == nil && w.kept.Load() {
+		err = &EndError{StatusAlone, "the controller did not take all results of this machine"}
+	}
 	return err
 }
 
@@ -285,9 +289,7 @@ func (s *share) send(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	flushing, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Duration(s.plan.Timeout)+aloneLimit) // results count, also of a part that ended early
-	defer stop()
-	return s.outbox.Flush(flushing)
+	return s.outbox.Flush(context.WithoutCancel(ctx), time.Duration(s.plan.Timeout)+aloneLimit) // results count, also of a part that ended early
 }
 
 // wallOffset implements run.Worker.
@@ -299,18 +301,10 @@ func (s *share) wallOffset(at int64) int64 {
 	return s.plan.WallBase + reference - at
 }
 
-// sink puts a sealed piece into the outbox, in parts that the bus can carry.
+// sink puts a sealed piece into the outbox.
 func (s *share) sink(_ int64, sealed []byte, last bool) error {
-	for parts := slices.Collect(slices.Chunk(sealed, bus.MaxPiece-1)); len(parts) > 0; parts = parts[1:] {
-		head := []byte{partFollows}
-		if len(parts) == 1 {
-			head[0] = partEnds
-		}
-		if _, err := s.outbox.Put(context.Background(), append(head, parts[0]...), last && len(parts) == 1); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := s.outbox.Put(context.Background(), sealed, last)
+	return err
 }
 
 // phase tells the controller that this machine has completed a phase.

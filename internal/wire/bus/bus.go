@@ -22,11 +22,11 @@ import (
 
 // Limits of the bus.
 const (
-	MaxPiece = 512 << 10 // bytes of a piece
+	MaxPiece = 128 << 10 // bytes of a piece; over 10 kB/s it takes less time than bulkLostAfter
 	MaxData  = 900 << 10 // bytes of an order, a question or an answer
 
 	maxPending     = 64 << 20 // bytes that wait for a connection
-	window         = 8        // pieces on their way without an acknowledgement
+	window         = 16       // pieces on their way without an acknowledgement
 	maxMembers     = 1024     // workers that may join
 	maxConnections = 2*maxMembers + 4
 	maxQuestions   = 16      // questions of one worker in progress

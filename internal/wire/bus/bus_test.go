@@ -86,6 +86,9 @@ func (c *controller) stored(name string) []Piece {
 	return slices.Clone(c.pieces[name])
 }
 
+// patience is how long a test waits for one acknowledgement.
+const patience = 20 * time.Second
+
 // deadline is the context of a step that must end.
 func deadline(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -178,7 +181,7 @@ func TestExchange(t *testing.T) {
 				t.Fatal(n, err)
 			}
 		}
-		if err := out.Flush(deadline(t)); err != nil {
+		if err := out.Flush(t.Context(), patience); err != nil {
 			t.Fatal(err)
 		}
 		pieces := c.stored("w1")
@@ -356,7 +359,7 @@ func TestHostileWorker(t *testing.T) {
 	if _, err := out.Put(deadline(t), []byte("mine"), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := out.Flush(deadline(t)); err != nil {
+	if err := out.Flush(t.Context(), patience); err != nil {
 		t.Fatal(err)
 	}
 	if p := c.stored("good"); len(p) != 1 || string(p[0].Data) != "mine" {
@@ -428,13 +431,13 @@ func TestStoreFails(t *testing.T) {
 	until(t, "trouble", func() bool { out.mu.Lock(); defer out.mu.Unlock(); return out.trouble != "" })
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := out.Flush(over); err == nil || !strings.Contains(err.Error(), "has not stored 3 pieces of results: no space left on device") || len(out.Unacknowledged()) != 3 {
+	if err := out.Flush(over, patience); err == nil || !strings.Contains(err.Error(), "has not stored 3 pieces of results: no space left on device") || len(out.Unacknowledged()) != 3 {
 		t.Errorf("%v", err)
 	}
 	c.mu.Lock()
 	c.full = nil
 	c.mu.Unlock()
-	if err := out.Flush(deadline(t)); err != nil {
+	if err := out.Flush(t.Context(), patience); err != nil {
 		t.Fatal(err)
 	}
 	if p := c.stored("w1"); len(p) != 3 {
@@ -447,7 +450,7 @@ func TestStoreFails(t *testing.T) {
 	}
 	c.BeginEpoch(2)
 	_, _ = next.Put(deadline(t), nil, true)
-	if err := next.Flush(deadline(t)); !errors.Is(err, ErrOldEpoch) {
+	if err := next.Flush(t.Context(), patience); !errors.Is(err, ErrOldEpoch) {
 		t.Errorf("%v", err)
 	}
 }
@@ -471,7 +474,7 @@ func TestCloseEndsAll(t *testing.T) {
 	if err := <-asked; err == nil {
 		t.Error("the question has an answer")
 	}
-	if err := out.Flush(deadline(t)); !errors.Is(err, errClosed) || !errors.Is(w.Err(), errClosed) {
+	if err := out.Flush(t.Context(), patience); !errors.Is(err, errClosed) || !errors.Is(w.Err(), errClosed) {
 		t.Errorf("%v, %v", err, w.Err())
 	}
 }

@@ -14,7 +14,7 @@ type inbox struct {
 
 // digest is enough to notice a piece that changed by mistake. A hostile worker can falsify its own results anyway.
 func digest(p *Piece) [8]byte {
-	b := sha256.Sum256(append([]byte{0, b2i(p.Last)}, p.Data...))
+	b := sha256.Sum256(append([]byte{b2i(p.More), b2i(p.Last)}, p.Data...))
 	return [8]byte(b[:8])
 }
 

@@ -127,6 +127,7 @@ func (m *answer) visit(c *binenc.Coder) {
 type Piece struct {
 	Epoch  int64
 	Number int64
+	More   bool // the next piece continues this one: both are of no use without each other
 	Last   bool // no piece of this worker and epoch follows
 	Data   []byte
 }
@@ -134,6 +135,7 @@ type Piece struct {
 func (m *Piece) visit(c *binenc.Coder) {
 	visitNumber(c, &m.Epoch)
 	visitNumber(c, &m.Number)
+	c.Bool(&m.More)
 	c.Bool(&m.Last)
 	c.ByteSlice(&m.Data)
 	if c.Reading() && len(m.Data) > MaxPiece {

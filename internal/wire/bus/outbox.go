@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"sync"
 	"time"
+
+	"aiperf/internal/base/terminal"
 )
 
 // Outbox sends the pieces of one epoch. It keeps each until the controller has acknowledged it, and sends it again after a lost connection. A numbered
@@ -20,6 +22,7 @@ type Outbox struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed at each change
 	pieces  []*Piece      // not acknowledged; their numbers are consecutive
+	begun   []*Piece      // acknowledged, but useless without the first of pieces
 	bytes   int           // of pieces
 	next    int64         // number of the next piece
 	base    int64         // number of the oldest piece that is not acknowledged
@@ -33,11 +36,9 @@ func newOutbox(epoch int64, limit int, send func(*Piece) error) *Outbox {
 	return &Outbox{epoch: epoch, limit: limit, send: send, wake: make(chan struct{}, 1), ended: make(chan struct{}), changed: make(chan struct{})}
 }
 
-// Put adds a piece of at most MaxPiece bytes and returns its number. It waits while too many bytes are not acknowledged. The outbox owns the data then.
+// Put adds data, as one piece or as several that belong together, and returns the number of the first. It waits while too many bytes are not
+// acknowledged. The outbox owns the data then.
 func (o *Outbox) Put(ctx context.Context, data []byte, last bool) (int64, error) {
-	if len(data) > MaxPiece {
-		return 0, fmt.Errorf("a piece has %d bytes, at most %d are allowed", len(data), MaxPiece)
-	}
 	for {
 		o.mu.Lock()
 		switch {
@@ -49,56 +50,78 @@ func (o *Outbox) Put(ctx context.Context, data []byte, last bool) (int64, error)
 			return 0, errors.New("a piece follows the last one")
 		case o.bytes == 0 || o.bytes+len(data) <= o.limit:
 			defer o.mu.Unlock()
-			p := &Piece{Epoch: o.epoch, Number: o.next, Last: last, Data: data}
-			o.pieces, o.bytes, o.last = append(o.pieces, p), o.bytes+len(data), last
-			o.next++
-			o.poke()
-			return p.Number, nil
+			return o.add(data, last), nil
 		}
 		changed := o.changed
 		o.mu.Unlock()
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return 0, o.late(ctx)
+			return 0, o.late(context.Cause(ctx))
 		}
 	}
 }
 
-// Flush waits until the controller has acknowledged every piece.
-func (o *Outbox) Flush(ctx context.Context) error {
-	for {
+// add adds data and returns the number of its first piece. o.mu is held.
+func (o *Outbox) add(data []byte, last bool) (first int64) {
+	first = o.next
+	for more := true; more; o.next++ {
+		part := data[:min(len(data), MaxPiece)]
+		data = data[len(part):]
+		more = len(data) > 0
+		o.pieces = append(o.pieces, &Piece{Epoch: o.epoch, Number: o.next, More: more, Last: last && !more, Data: part})
+		o.bytes += len(part)
+	}
+	o.last = last
+	o.poke()
+	return first
+}
+
+// Flush waits until the controller has acknowledged every piece. It gives up when nothing was acknowledged for as long as patience: over a slow network
+// many pieces take their time.
+func (o *Outbox) Flush(ctx context.Context, patience time.Duration) error {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for base := int64(-1); ; {
 		o.mu.Lock()
-		left, err, changed := len(o.pieces), o.err, o.changed
+		left, now, err, changed := len(o.pieces), o.base, o.err, o.changed
 		o.mu.Unlock()
 		if err != nil || left == 0 {
 			return err
 		}
+		if now != base {
+			base = now
+			timer.Reset(patience)
+		}
 		select {
 		case <-changed:
+		case <-timer.C:
+			return o.late(fmt.Errorf("none for %v", patience))
 		case <-ctx.Done():
-			return o.late(ctx)
+			return o.late(context.Cause(ctx))
 		}
 	}
 }
 
-// late returns the error of a wait that ended before its time.
-func (o *Outbox) late(ctx context.Context) error {
+// late returns the error of a wait that ended for a reason before its time.
+func (o *Outbox) late(why error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	list := terminal.Plural(int64(len(o.pieces)), "piece")
 	if o.trouble != "" {
-		return fmt.Errorf("the controller has not stored %d pieces of results: %s: %w", len(o.pieces), o.trouble, context.Cause(ctx))
+		return fmt.Errorf("the controller has not stored %s of results: %s: %w", list, o.trouble, why)
 	}
-	return fmt.Errorf("the controller has not acknowledged %d pieces of results: %w", len(o.pieces), context.Cause(ctx))
+	return fmt.Errorf("the controller has not acknowledged %s of results: %w", list, why)
 }
 
-// Unacknowledged returns the pieces that the controller may not have, oldest first.
-func (o *Outbox) Unacknowledged() []Piece {
+// Unacknowledged returns the pieces that the controller may not have, oldest first, and before them those that are useless without them.
+func (o *Outbox) Unacknowledged() (list []Piece) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	list := make([]Piece, len(o.pieces))
-	for i, p := range o.pieces {
-		list[i] = *p
+	for _, some := range [][]*Piece{o.begun, o.pieces} {
+		for _, p := range some {
+			list = append(list, *p)
+		}
 	}
 	return list
 }
@@ -139,7 +162,11 @@ func (o *Outbox) acknowledge(next int64) {
 		return
 	}
 	for ; o.base < next; o.base++ {
-		o.bytes -= len(o.pieces[0].Data)
+		p := o.pieces[0]
+		if o.begun = append(o.begun, p); !p.More {
+			o.begun = nil
+		}
+		o.bytes -= len(p.Data)
 		o.pieces[0] = nil
 		o.pieces = o.pieces[1:]
 	}
@@ -196,18 +223,18 @@ func (o *Outbox) again() {
 	o.poke()
 }
 
-// oldest returns the number of the oldest piece that is not acknowledged.
-func (o *Outbox) oldest() int64 {
+// troubled reports whether the controller could not store a piece.
+func (o *Outbox) troubled() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.base
+	return o.trouble != ""
 }
 
-// run sends until the context ends. If nothing was acknowledged for a period, it sends the window again.
+// run sends until the context ends. After a period it sends again what the controller could not store. Pieces of a lost connection are sent again
+// when the next one is made.
 func (o *Outbox) run(ctx context.Context, period time.Duration) {
 	timer := time.NewTicker(period)
 	defer timer.Stop()
-	stuck := int64(-1)
 	for {
 		select {
 		case <-ctx.Done():
@@ -217,15 +244,13 @@ func (o *Outbox) run(ctx context.Context, period time.Duration) {
 			return
 		case <-o.wake:
 		case <-timer.C:
-			base := o.oldest()
-			if base == stuck {
+			if o.troubled() {
 				o.again()
 			}
-			stuck = base
 		}
 		for p := o.take(); p != nil; p = o.take() {
 			if o.send(p) != nil {
-				break // the timer sends it again
+				break // there is no connection
 			}
 		}
 	}

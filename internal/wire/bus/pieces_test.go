@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
@@ -96,7 +97,7 @@ func TestPiecesOverAnyNetwork(t *testing.T) {
 	})
 }
 
-// TestOutboxBound: an outbox waits while too many bytes are not acknowledged, and takes a piece that is larger than the bound alone.
+// TestOutboxBound: an outbox waits while too many bytes are not acknowledged, and takes data that are larger than the bound alone.
 func TestOutboxBound(t *testing.T) {
 	out := newOutbox(0, 10, func(*Piece) error { return nil })
 	if _, err := out.Put(deadline(t), make([]byte, 20), false); err != nil {
@@ -110,9 +111,6 @@ func TestOutboxBound(t *testing.T) {
 	out.receive(&receipt{Next: 1})
 	if err := <-result; err != nil {
 		t.Error(err)
-	}
-	if _, err := out.Put(deadline(t), make([]byte, MaxPiece+1), false); err == nil {
-		t.Error("a piece that is too large")
 	}
 }
 
@@ -168,5 +166,47 @@ func TestQuestionsOnce(t *testing.T) {
 	}
 	if _, begin := ask(150, 150); begin {
 		t.Error("an old question is handled again")
+	}
+}
+
+// TestPutSplits: large data travel in pieces that belong together. Acknowledged ones are kept until all are acknowledged.
+func TestPutSplits(t *testing.T) {
+	out := newOutbox(0, 1<<30, nil)
+	data := make([]byte, 2*MaxPiece+5)
+	for i := range data {
+		data[i] = byte(i / 1000)
+	}
+	for _, d := range [][]byte{nil, data, []byte("x")} {
+		if _, err := out.Put(t.Context(), d, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n, err := out.Put(t.Context(), nil, true); n != 5 || err != nil {
+		t.Errorf("the last piece is number %d, %v", n, err)
+	}
+	left := func(from int, more ...bool) {
+		t.Helper()
+		list := out.Unacknowledged()
+		var got []byte
+		for i, p := range list {
+			if p.Number != int64(from+i) || i < len(more) && p.More != more[i] || p.Last != (p.Number == 5) {
+				t.Errorf("%d: number %d, more %v, last %v", i, p.Number, p.More, p.Last)
+			}
+			got = append(got, p.Data...)
+		}
+		if len(list) != 6-from || from <= 1 && !bytes.Equal(got, append(bytes.Clone(data), 'x')) {
+			t.Errorf("%d pieces with %d bytes from %d on", len(list), len(got), from)
+		}
+	}
+	left(0, false, true, true, false, false, false)
+	for next, from := range map[int64]int{1: 1, 2: 1, 3: 1} {
+		out.receive(&receipt{Next: next})
+		left(from, true, true, false)
+	}
+	out.receive(&receipt{Next: 4})
+	left(4)
+	out.receive(&receipt{Next: 6})
+	if list := out.Unacknowledged(); len(list) != 0 || out.bytes != 0 {
+		t.Errorf("%d pieces, %d bytes", len(list), out.bytes)
 	}
 }

@@ -47,7 +47,7 @@ func TestCuts(t *testing.T) {
 			l.Cut()
 		}
 	}
-	if err := out.Flush(deadline(t)); err != nil {
+	if err := out.Flush(t.Context(), patience); err != nil {
 		t.Fatal(err)
 	}
 	asks.Wait()
@@ -101,7 +101,7 @@ func TestPresence(t *testing.T) {
 		}
 	}
 	put("before", false)
-	if err := out.Flush(deadline(t)); err != nil {
+	if err := out.Flush(t.Context(), patience); err != nil {
 		t.Fatal(err)
 	}
 	l.Stop(true)
@@ -119,7 +119,7 @@ func TestPresence(t *testing.T) {
 		t.Errorf("back after %v", e.Unseen)
 	}
 	put("after", true)
-	if err := out.Flush(deadline(t)); err != nil {
+	if err := out.Flush(t.Context(), patience); err != nil {
 		t.Fatal(err)
 	}
 	if p := c.stored("w1"); len(p) != 3 || string(p[1].Data) != "in the dark" {
