@@ -35,7 +35,7 @@ func takeTurns(ctx context.Context, run *config.Run, o plan.TurnOptions, s cli.S
 func streams(s cli.Streams) plan.Streams {
 	return plan.Streams{
 		StepSummary: os.Getenv("GITHUB_STEP_SUMMARY"), Machines: openMachines,
-		Out: s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: cli.Words(os.Args),
+		Out: s.Out, Err: s.Err, Width: s.Width, Resized: s.Resized, Paint: s.Paint, Terminal: s.Terminal, Colour: s.Colour, ASCII: s.ASCII, Progress: s.Progress, Dashboard: s.Dashboard, Version: cli.Version(), Args: cli.ReportedWords(os.Args, s.Environ),
 		Notes: s.Notes, Warnings: s.Warnings, Secrets: s.Secrets, Next: cli.NextSteps,
 	}
 }

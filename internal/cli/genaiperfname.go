@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/report/runfiles"
+	"aiperf/internal/run/kube"
 	"aiperf/internal/run/rereport"
 	"aiperf/internal/wire/endpoint"
 )
@@ -29,6 +31,14 @@ func Words(args []string) []string {
 		return append([]string{oldName}, args[1:]...)
 	}
 	return args[1:]
+}
+
+// ReportedWords returns the words that reports show as the command line: those of this process, or in a pod of a run those of the user who started the run.
+func ReportedWords(args, environ []string) (words []string) {
+	if json.Unmarshal([]byte(lookup(environ, kube.CommandVariable)), &words) == nil && len(words) > 0 {
+		return words
+	}
+	return Words(args)
 }
 
 // isOldName reports whether a program was called by a link with the old name.

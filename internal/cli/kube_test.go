@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"aiperf/internal/base/redact"
 	"aiperf/internal/run/kube"
 	"aiperf/internal/run/kubefake"
 )
@@ -261,6 +262,25 @@ func TestKubeFindsMetrics(t *testing.T) {
 		if err != nil || strings.Contains(text, "10.0.0.1") != (one.pages != "") || strings.Contains(text, "10.0.0.2") != (one.gpus != "") || !strings.Contains(text, one.pages) {
 			t.Errorf("%s: %v %s", one.flags, err, text)
 		}
+	}
+}
+
+// TestKubeCommandLine: the report of a run on a cluster shows the command line of the user; other runs show that of their process.
+func TestKubeCommandLine(t *testing.T) {
+	args := []string{"/bin/aiperf", "profile", "--url", "h:1"}
+	for value, want := range map[string]string{"": "profile --url h:1", `["kube","profile"]`: "kube profile", "[]": "profile --url h:1", "no list": "profile --url h:1"} {
+		if got := strings.Join(ReportedWords(args, []string{kube.CommandVariable + "=" + value}), " "); got != want {
+			t.Errorf("%q: %q, want %q", value, got, want)
+		}
+	}
+	if got := strings.Join(redact.Args([]string{"--env-vars", "A=secret", "--api-key", "secret", "--name", "n"}, kubeFlagSecret), " "); strings.Contains(got, "secret") || !strings.HasSuffix(got, "--name n") {
+		t.Error(got)
+	}
+	k := newKubeTest(t)
+	k.expect(0, "", "profile -d --name one "+benchmark)
+	job, err := k.Get(t.Context(), "Job", "one-controller")
+	if text := fmt.Sprint(job); err != nil || !strings.Contains(text, kube.CommandVariable) || strings.Contains(text, "key-of-the-server") {
+		t.Error(text, err)
 	}
 }
 

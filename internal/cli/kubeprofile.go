@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
@@ -91,6 +94,17 @@ func (l *leaving) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
+// longestCommand is the length of the longest command line that a report shows, bytes.
+const longestCommand = 8 << 10
+
+// kubeFlagSecret returns the secret part of a flag's values of kube profile. Variables of pods may be secrets, and a report is shared more widely than a Job.
+func kubeFlagSecret(flag string) (redact.ArgKind, bool) {
+	if flag == "--env-vars" {
+		return redact.Secret, true
+	}
+	return config.FlagSecret(flag)
+}
+
 // profileOnCluster runs a benchmark on a cluster.
 func (p *Program) profileOnCluster(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 	c, err := p.clusterRunOf(ctx, own, words)
@@ -103,6 +117,9 @@ func (p *Program) profileOnCluster(ctx context.Context, own *setting.CommandLine
 	cluster, err := p.openCluster(own)
 	if err != nil {
 		return 1, err
+	}
+	if line := redact.Args(Words(os.Args), kubeFlagSecret); len(strings.Join(line, " ")) <= longestCommand {
+		c.spec.Command = line
 	}
 	if err := p.addMetricsPages(ctx, cluster, c); err != nil {
 		return 1, err

@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"encoding/json"
 	"maps"
 	"strconv"
 )
@@ -66,6 +67,9 @@ func (s *Spec) container(role string, args []string) Object {
 // PodIPVariable is the environment variable with the address of a pod. It is set in all pods of a run, and nowhere else.
 const PodIPVariable = "AIPERF_POD_IP"
 
+// CommandVariable is the environment variable of the controller with the command line of the user, a JSON list of the words after the program's name.
+const CommandVariable = "AIPERF_COMMAND_LINE"
+
 // env returns the environment of a container.
 func (s *Spec) env(role string) []any {
 	list := []any{
@@ -77,6 +81,9 @@ func (s *Spec) env(role string) []any {
 	} else {
 		for _, name := range sorted(s.Secrets) {
 			list = append(list, fromSecret(name, s.Name, name))
+		}
+		if words, err := json.Marshal(s.Command); err == nil && s.Command != nil {
+			list = append(list, Object{"name": CommandVariable, "value": string(words)})
 		}
 	}
 	return append(list, s.userVariables()...)

@@ -17,6 +17,7 @@ type Spec struct {
 
 	ControllerArgs []string // arguments of the program in the controller's pod
 	WorkerArgs     []string
+	Command        []string          // command line of the user, without secrets, for the report; nil = that of the pod
 	Config         []byte            // configuration of the run
 	Data           map[string][]byte // small data files by name
 	Uploads        []Upload          // data files that are too large for a ConfigMap

@@ -9,11 +9,11 @@ import (
 )
 
 // commandLine returns the command for exports, with secrets masked. Words are in single quotes unless they are numbers, flags, the subcommand profile,
-// or the old program name genai-perf before it.
+// or kube or the old program name genai-perf before it.
 func commandLine(args []string) string {
 	words := append([]string{"aiperf"}, redact.Args(args, config.FlagSecret)...)
 	begin := 1
-	for _, name := range []string{"genai-perf", "profile"} {
+	for _, name := range []string{"genai-perf", "kube", "profile"} {
 		if begin < len(words) && words[begin] == name {
 			begin++
 		}
