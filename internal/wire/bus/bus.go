@@ -34,7 +34,8 @@ const (
 	maxOrders      = 4096    // orders that one worker has not received yet
 	maxPieces      = 1 << 20 // pieces of one worker in an epoch
 	probesAtStart  = 20      // clock probes before a worker is ready
-	shortestToken  = 16      // characters
+	shortestToken  = 16      // bytes
+	longestToken   = 8 << 10 // bytes
 )
 
 // Periods of the bus.

@@ -260,6 +260,27 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestLongToken: a token may be as long as a key.
+func TestLongToken(t *testing.T) {
+	token := strings.Repeat("x", longestToken)
+	s, err := Listen(Options{Listen: "127.0.0.1:0", Token: token})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	w, err := Dial(deadline(t), DialOptions{Join: s.Join(), Token: token, Name: "w1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if _, err := Dial(deadline(t), DialOptions{Join: s.Join(), Token: token + "x", Name: "w1"}); err == nil || !strings.Contains(err.Error(), "at most 8192") {
+		t.Error(err)
+	}
+	if _, err := Listen(Options{Listen: "127.0.0.1:0", Token: token + "x"}); err == nil || !strings.Contains(err.Error(), "16 to 8192") {
+		t.Error(err)
+	}
+}
+
 // TestListenFails names the address at once.
 func TestListenFails(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")

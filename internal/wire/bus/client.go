@@ -52,6 +52,9 @@ func Dial(ctx context.Context, opts DialOptions) (*Client, error) {
 	if err := CheckName(opts.Name); err != nil {
 		return nil, err
 	}
+	if n := len(opts.Token); n > longestToken {
+		return nil, fmt.Errorf("a token of %d characters is not possible: use at most %d", n, longestToken)
+	}
 	c := &Client{opts: opts, beats: map[int64]int64{}, asks: map[int64]chan *answer{}, orders: make(chan *order, maxOrders), soon: make(chan struct{}, 1)}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	if err := c.start(ctx); err != nil {

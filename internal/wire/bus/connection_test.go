@@ -18,7 +18,7 @@ func FuzzFrame(f *testing.F) {
 	f.Add(encodeFrame(frameBeat, &beat{Number: 1, Orders: 2}))
 	f.Add([]byte{0, 0, 0, 0, 1})
 	f.Add([]byte{0xff, 0xff, 0xff, 0xff, 1})
-	f.Add([]byte{0, 0, 4, 2, 0})
+	f.Add([]byte{0, 0, 0x40, 2, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		kind, body, err := readFrame(bytes.NewReader(b), maxHello)
 		if err != nil {

@@ -30,9 +30,9 @@ const (
 )
 
 const (
-	frameHead = 5       // bytes before the message
-	maxFrame  = 1 << 20 // bytes of a message
-	maxHello  = 1 << 10 // bytes of a hello, which a stranger may send
+	frameHead = 5        // bytes before the message
+	maxFrame  = 1 << 20  // bytes of a message
+	maxHello  = 16 << 10 // bytes of a hello, which a stranger may send; tokens may be long
 )
 
 var errFrameSize = errors.New("the size of a message of the bus is not valid")

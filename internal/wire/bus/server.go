@@ -69,8 +69,8 @@ func Listen(opts Options) (*Server, error) {
 	if address := net.ParseIP(host); opts.Advertise == "" && (host == "" || address != nil && address.IsUnspecified()) {
 		return nil, fmt.Errorf("the address %q to listen on means every address of this machine, but not which one workers use", opts.Listen)
 	}
-	if len(opts.Token) < shortestToken {
-		return nil, fmt.Errorf("a token of %d characters is too short: use at least %d", len(opts.Token), shortestToken)
+	if n := len(opts.Token); n < shortestToken || n > longestToken {
+		return nil, fmt.Errorf("a token of %d characters is not possible: use %d to %d", n, shortestToken, longestToken)
 	}
 	s := &Server{opts: opts, open: map[*connection]bool{}, members: map[string]*member{}, drops: newDrops()}
 	s.auth = &authenticator{token: opts.Token, sessions: map[string][sha256.Size]byte{}}
