@@ -216,6 +216,20 @@ func (e *ClientStats) allWell(precision float64) string {
 	return text
 }
 
+// AssessSoFar judges a run in progress by what the client has measured about itself. Nothing is known yet of the accuracy of its statistics.
+func AssessSoFar(e ClientStats, spell setting.Spell) *Validity {
+	v := Assess(e, nil, spell)
+	if v.Verdict != VerdictValid || !e.crowded() {
+		return v
+	}
+	v.Reason = "This machine is busy."
+	if e.OpenLoop {
+		v.Reason = fmt.Sprintf("The schedule was kept (p99 %s late), although this machine is busy.", formatDuration(e.OwnLagP99))
+	}
+	v.Reason += " The end of the run shows how accurate latencies are."
+	return v
+}
+
 // shareOfRequests says how many of all requests, in percent if there are enough.
 func shareOfRequests(n, all int64) string {
 	if all < 100 {

@@ -300,3 +300,25 @@ func TestNotesOfFewRequests(t *testing.T) {
 		}
 	}
 }
+
+// TestAssessSoFar: while a run is in progress, nothing is claimed about the accuracy of its latencies.
+func TestAssessSoFar(t *testing.T) {
+	busy, loop := calm(), open()
+	busy.MachineCPU, loop.MachineCPU = 100, 100
+	late := open()
+	late.MachineCPU, late.OwnLagP99, late.LagP99 = 100, 90*msec, 90*msec
+	for _, c := range []struct {
+		e       ClientStats
+		verdict Verdict
+		want    string
+	}{
+		{calm(), VerdictValid, "The client had spare capacity."},
+		{busy, VerdictValid, "This machine is busy. The end of the run shows how accurate latencies are."},
+		{loop, VerdictValid, "The schedule was kept (p99 80 µs late), although this machine is busy. The end of the run shows how accurate latencies are."},
+		{late, VerdictClientLimited, "left 90 ms late at p99"},
+	} {
+		if v := AssessSoFar(c.e, func(key string) string { return key }); v.Verdict != c.verdict || !strings.Contains(v.Reason, c.want) {
+			t.Errorf("%s, want %s: %s", v.Sentence(), c.verdict, c.want)
+		}
+	}
+}

@@ -260,13 +260,13 @@ func (g *grid) table(place func(*runfiles.Run) runPlace) *table {
 		if len(c.runs) > 1 {
 			about = fmt.Sprintf("%d runs, at least %s", len(c.runs), about)
 		}
-		if g.front(i) {
+		if len(g.cells) > 1 && g.front(i) {
 			about += ", on the front"
 		}
 		row := []cellText{{Text: c.name, Link: place(c.runs[0]).link, Below: about}}
 		for k := range g.cols {
 			value, below := g.estimateText(i, k)
-			row = append(row, cellText{Text: value, Below: below, Strong: i == g.best[k]})
+			row = append(row, cellText{Text: value, Below: below, Strong: len(g.cells) > 1 && i == g.best[k]})
 		}
 		failed, _ := c.estimate("request_error_rate", "avg")
 		value := "0"
@@ -289,6 +289,8 @@ func (g *grid) estimateText(i, k int) (value, below string) {
 		value += " ± " + figure(e.half)
 	}
 	switch {
+	case len(g.cells) == 1: // nothing to compare with
+		return value, ""
 	case i == g.best[k]:
 		return value, "best"
 	case e.half+best.half > 0 && math.Abs(e.v-best.v) < e.half+best.half:

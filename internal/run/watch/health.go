@@ -51,7 +51,7 @@ func (h *Health) SoFar(s *liveview.State, now *load.Snapshot, capped bool, spell
 	if s.Counts.OK == 0 && s.Counts.Errors == 0 {
 		return out // nothing to judge yet
 	}
-	v := metric.Assess(e, nil, spell)
+	v := metric.AssessSoFar(e, spell)
 	out.Verdict, out.Reason = string(v.Verdict), v.Reason
 	return out
 }
