@@ -48,7 +48,7 @@ func (p *Program) explain(err error) *Fault {
 	default:
 		return &Fault{Found: "reading its output failed: " + err.Error()}
 	}
-	if !p.proc.awaitExit(statusWait) {
+	if !p.proc.awaitExit(exitWait) {
 		return &Fault{Found: "the program closed its standard output but did not end"}
 	}
 	found := "the program ended unexpectedly (" + p.proc.status() + ")"
@@ -60,6 +60,9 @@ func (p *Program) explain(err error) *Fault {
 
 // statusWait is the time in which a program whose output ended should end, too, for its exit status to be part of the message.
 const statusWait = time.Second
+
+// exitWait is the same for a program whose output has ended already. On a busy machine the end of an interpreter takes more than a second.
+const exitWait = 3 * time.Second
 
 // quote returns the beginning of a foreign text as one harmless quoted line.
 func quote(text string) string {
