@@ -214,3 +214,22 @@ func TestNamesOfADashboard(t *testing.T) {
 		}
 	}
 }
+
+// TestDifferentTargets: equal loads of different models are not repetitions of one cell, and nothing is said of the growth from one to the other.
+func TestDifferentTargets(t *testing.T) {
+	summary := func(model string) string {
+		return `{"input_config":{"models":{"items":[{"name":"` + model + `"}]},"phases":[{"kind":"profiling","type":"concurrency","concurrency":4}]},"validity":{"verdict":"valid"},
+			"request_count":{"unit":"requests","avg":1},"output_token_throughput":{"unit":"tokens/sec","avg":9},"output_token_throughput_per_user":{"unit":"tokens/sec/user","p50":3,"count":1}}`
+	}
+	d := dashboard(t)
+	for models, want := range map[[3]string]string{{"a", "a", "a"}: "3 runs, 1 cell", {"a", "a", "b"}: "Comparison of 3 runs"} {
+		d.Runs = nil
+		for _, model := range models {
+			d.Runs = append(d.Runs, made(t, summary(model), request(1, 6, "")))
+		}
+		page := answered(d, http.MethodGet, "/compare?run=0&run=1&run=2", "").Body.String()
+		if !strings.Contains(page, want) || strings.Contains(page, "the output changes") {
+			t.Errorf("%v: without %q, or with a sentence on growth", models, want)
+		}
+	}
+}

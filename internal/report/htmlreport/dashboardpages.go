@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/comparison"
 	"aiperf/internal/report/htmlgen"
 	"aiperf/internal/report/runfiles"
@@ -114,9 +115,20 @@ func (d *Dashboard) pairPage(a, b *runfiles.Run) (*builder, error) {
 
 // seriesPage builds the page that shows several runs as a series.
 func (d *Dashboard) seriesPage(runs []*runfiles.Run) (*builder, error) {
-	b, err := sweepOf(runs, d.place, d.Version)
+	alike := sameTarget(runs)
+	cells := cellsOf(runs)
+	if !alike { // equal loads of different targets are not repetitions
+		cells = nil
+		for _, r := range runs {
+			cells = append(cells, cell{d.name(r), []*runfiles.Run{r}})
+		}
+	}
+	b, err := sweepOf(runs, cells, d.place, d.Version)
 	if err != nil {
 		return nil, err
+	}
+	if !alike {
+		b.Title, b.Facts = "Comparison of "+terminal.Plural(len(runs), "run"), nil
 	}
 	b.Above = allRuns
 	return b, nil

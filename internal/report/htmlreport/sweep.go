@@ -13,7 +13,8 @@ import (
 
 // Sweep returns the report of several runs below a directory. file is the name of the report of each run, to which its row links.
 func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, error) {
-	b, err := sweepOf(runs, func(r *runfiles.Run) runPlace {
+	cells := cellsOf(runs)
+	b, err := sweepOf(runs, cells, func(r *runfiles.Run) runPlace {
 		one := runPlace{name: relative(dir, r)}
 		if file != "" {
 			one.link = one.name + "/" + file
@@ -26,7 +27,7 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	if b.Title == "" {
 		b.Title = filepath.Base(dir)
 	}
-	b.unfinished(dir, cellsOf(runs))
+	b.unfinished(dir, cells)
 	return b.html()
 }
 
@@ -34,8 +35,7 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 type runPlace struct{ name, link string }
 
 // sweepOf returns the content of the report of several runs.
-func sweepOf(runs []*runfiles.Run, place func(*runfiles.Run) runPlace, version string) (*builder, error) {
-	cells := cellsOf(runs)
+func sweepOf(runs []*runfiles.Run, cells []cell, place func(*runfiles.Run) runPlace, version string) (*builder, error) {
 	first, err := runs[0].Summary()
 	if err != nil {
 		return nil, err
@@ -46,7 +46,9 @@ func sweepOf(runs []*runfiles.Run, place func(*runfiles.Run) runPlace, version s
 	b.Foot = "Made by aiperf " + version + " from the files of the runs"
 	b.verdicts(runs, place)
 	g := newGrid(cells)
-	b.Findings = append(g.findings(), b.Findings...)
+	if sameTarget(runs) { // otherwise the load is not all that differs from cell to cell
+		b.Findings = append(g.findings(), b.Findings...)
+	}
 	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line joins the cells that no other cell beats in both. A point is a cell, with the 95 % interval over its runs if it has several."}
 	per := section{ID: "growth", Title: "Latency against throughput", Lead: "Latency as the throughput grows."}
 	front, growth := g.charts()
@@ -80,6 +82,17 @@ func sweepOf(runs []*runfiles.Run, place func(*runfiles.Run) runPlace, version s
 	}
 	b.shared(runs)
 	return b, nil
+}
+
+// sameTarget reports whether runs measured the same model at the same address in the same way, so that only their loads differ.
+func sameTarget(runs []*runfiles.Run) bool {
+	targets := map[string]bool{}
+	for _, r := range runs {
+		if s, err := r.Summary(); err == nil {
+			targets[strings.Join([]string{s.Model(), s.Setting("endpoint.urls"), s.Setting("endpoint.type"), s.Setting("endpoint.streaming")}, "\x00")] = true
+		}
+	}
+	return len(targets) < 2
 }
 
 // verdicts says whether every run is valid, and why the others are not. A run with failed requests can be valid, but is listed.
