@@ -3,6 +3,8 @@ package metric
 import (
 	"math"
 	"strconv"
+
+	"aiperf/internal/measure/record"
 )
 
 // FailedPercent formats the share of failed requests in percent with one decimal. It returns "" below 1 %, because a verdict need not mention it.
@@ -28,7 +30,21 @@ func FailureSentence(failed, all int64) string {
 	return percent + " of the requests failed"
 }
 
-// FailureSentence returns this sentence for the profiling requests of a run.
-func (r *Run) FailureSentence() string {
-	return FailureSentence(r.Profiling.Failed, r.Profiling.Valid+r.Profiling.Failed)
+// PlannedCancellations returns how many requests were cancelled because the run was asked to cancel some. They are part of Failed.
+func (s *Summary) PlannedCancellations() (n int64) {
+	for i := range s.Errors {
+		if s.Errors[i].Error.Type == record.PlannedCancellation {
+			n += s.Errors[i].Count
+		}
+	}
+	return n
 }
+
+// Failures returns how many profiling requests failed, and of how many. Planned cancellations count as neither.
+func (r *Run) Failures() (failed, all int64) {
+	failed = r.Profiling.Failed - r.Profiling.PlannedCancellations()
+	return failed, failed + r.Profiling.Valid
+}
+
+// FailureSentence returns this sentence for the profiling requests of a run.
+func (r *Run) FailureSentence() string { return FailureSentence(r.Failures()) }

@@ -35,6 +35,7 @@ type ClientStats struct {
 
 	// Requests.
 	Valid, Failed int64
+	Planned       int64 // of Failed: cancelled because the run was asked to cancel some
 	Messages      int64 // content messages
 	SharedReads   int64 // content messages that share their read with a later message, without a packet timestamp
 	OneMessage    int64 // answers in one message, without ITL

@@ -28,6 +28,7 @@ type machineEntry struct {
 	ClockBoundUS     float64  `json:"clock_bound_us"`      // largest error of the offset
 	OutOfSightS      float64  `json:"out_of_sight_s"`
 	Sent             int64    `json:"requests_sent"`
+	SentAll          bool     `json:"sent_all"` // its part of the load went to its end, as far as known
 	Delivered        int64    `json:"requests_delivered"`
 	Pieces           int64    `json:"pieces"`
 	ScheduleLagP99MS float64  `json:"schedule_lag_p99_ms"`
@@ -51,7 +52,7 @@ func entriesOf(machines []metric.Machine) (list []machineEntry) {
 		m := &machines[i]
 		e := machineEntry{
 			Name: m.Name, Host: m.Host, Share: m.Index, Of: len(machines), State: "complete", Problem: m.Problem, ClockOffsetNS: m.ClockOffset,
-			ClockBoundUS: float64(m.ClockBound) / float64(time.Microsecond), OutOfSightS: m.OutOfSight.Seconds(), Sent: m.Sent, Delivered: m.Delivered, Pieces: m.Pieces,
+			ClockBoundUS: float64(m.ClockBound) / float64(time.Microsecond), OutOfSightS: m.OutOfSight.Seconds(), Sent: m.Sent, SentAll: m.SentAll, Delivered: m.Delivered, Pieces: m.Pieces,
 			ScheduleLagP99MS: float64(m.LagP99) / float64(time.Millisecond), CPUPercent: 100 * m.CPUShare, Cores: m.Cores, Stalls: m.Stalls,
 		}
 		if m.LostAt > 0 {
@@ -77,7 +78,7 @@ func readMachines(text []byte) (list []metric.Machine, err error) {
 		e := &entries[i]
 		m := metric.Machine{
 			Name: e.Name, Host: e.Host, Index: e.Share, Complete: e.State != stateLost, Problem: e.Problem, ClockOffset: e.ClockOffsetNS,
-			ClockBound: durationOf(e.ClockBoundUS, time.Microsecond), OutOfSight: durationOf(e.OutOfSightS, time.Second), Sent: e.Sent, Delivered: e.Delivered, Pieces: e.Pieces,
+			ClockBound: durationOf(e.ClockBoundUS, time.Microsecond), OutOfSight: durationOf(e.OutOfSightS, time.Second), Sent: e.Sent, SentAll: e.SentAll, Delivered: e.Delivered, Pieces: e.Pieces,
 			LagP99: durationOf(e.ScheduleLagP99MS, time.Millisecond), CPUShare: e.CPUPercent / 100, Cores: e.Cores, Stalls: e.Stalls,
 		}
 		if e.LostAtS != nil {

@@ -70,6 +70,7 @@ var validityKeys = []validityKey{
 	{"client_limit_hits", func(s *metric.ClientStats) any { return &s.FileLimitHits }},
 	{"valid_requests", func(s *metric.ClientStats) any { return &s.Valid }},
 	{"failed_requests", func(s *metric.ClientStats) any { return &s.Failed }},
+	{"planned_cancellations", func(s *metric.ClientStats) any { return &s.Planned }},
 	{"messages", func(s *metric.ClientStats) any { return &s.Messages }},
 	{"coalesced_messages", func(s *metric.ClientStats) any { return &s.SharedReads }},
 	{"packet_stamps", func(s *metric.ClientStats) any { return &s.PacketStamps }},

@@ -126,7 +126,7 @@ func TestValidityRefused(t *testing.T) {
 func someMachines() []metric.Machine {
 	return []metric.Machine{
 		{
-			Name: "w1", Host: "h", Complete: true, ClockOffset: -7, ClockBound: 19 * time.Microsecond, OutOfSight: 2600 * time.Millisecond, Sent: 500, Delivered: 500, Pieces: 4,
+			Name: "w1", Host: "h", Complete: true, ClockOffset: -7, ClockBound: 19 * time.Microsecond, OutOfSight: 2600 * time.Millisecond, Sent: 500, SentAll: true, Delivered: 500, Pieces: 4,
 			LagP99: 120 * time.Microsecond, CPUShare: 0.25, Cores: 8, Stalls: 1,
 		},
 		{Name: "w2", Index: 1, Problem: "its process ended", LostAt: 2100 * time.Millisecond, Sent: 300, Delivered: 250},

@@ -31,7 +31,7 @@ func (d *drawing) shortVerdict(v *metric.Validity) string {
 	if v.Verdict != metric.VerdictValid {
 		paint = d.style.red
 	}
-	if failed := metric.FailedPercent(d.run.Profiling.Failed, d.run.Profiling.Valid+d.run.Profiling.Failed); failed != "" {
+	if failed := metric.FailedPercent(d.run.Failures()); failed != "" {
 		word, rest, paint = failed+" failed", "; "+word+rest, func(text string) string { return d.style.paint(paintWarn, text) }
 	}
 	return paint(word) + truncateLine(rest, max(d.room()-labelled-len(word), 0))

@@ -171,6 +171,11 @@ func (b *builder) otherClock(note string) string {
 func (b *builder) failures(sum *runfiles.Summary) {
 	failed, _ := sum.Stat("error_request_count", "avg")
 	valid, _ := sum.Stat("request_count", "avg")
+	for _, e := range sum.Errors {
+		if e.Type == record.PlannedCancellation {
+			failed -= float64(e.Count)
+		}
+	}
 	if failed > 0 && b.Level == "valid" {
 		b.Level = "suspect"
 	}

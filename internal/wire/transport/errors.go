@@ -29,7 +29,7 @@ const (
 	ErrResponse    = "ClientResponseError"     // not HTTP
 	ErrEncoding    = "ContentEncodingError"
 	ErrTimeout     = "TimeoutError"
-	ErrCancelled   = "RequestCancellationError"
+	ErrCancelled   = record.PlannedCancellation
 	ErrSendTimeout = "RequestSendTimeout"
 )
 
