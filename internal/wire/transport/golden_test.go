@@ -114,20 +114,21 @@ func (g *goldenCase) serve(c *net.TCPConn, r *bufio.Reader) {
 			return
 		}
 	}
-	for _, w := range g.Response {
+	var due []byte // written at once: on a busy machine a second write may come after the client has read what it wants
+	for i, w := range g.Response {
 		if w.Delay > 0 {
 			time.Sleep(time.Duration(w.Delay) * time.Millisecond)
 		}
-		b := w.Bytes
-		if w.Bytes == nil {
-			b = []byte(strings.Repeat(w.Text, max(w.Repeat, 1)))
+		if due = append(due, w.Bytes...); w.Bytes == nil {
+			due = append(due, strings.Repeat(w.Text, max(w.Repeat, 1))...)
 		}
-		if len(b) == 0 {
+		if i+1 < len(g.Response) && g.Response[i+1].Delay == 0 {
 			continue
 		}
-		if _, err := c.Write(b); err != nil {
+		if _, err := c.Write(due); err != nil {
 			return
 		}
+		due = nil
 	}
 	switch {
 	case g.Close == "reset":
