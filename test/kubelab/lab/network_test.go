@@ -35,11 +35,7 @@ func TestPortForward(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, twoServers)
 	for _, name := range []string{"one", "two"} {
-		pod(t, ns, name, "running server", running)
-		wait(t, "server "+name, func() (bool, error) {
-			out, err := cluster.Logs(t.Context(), ns, name)
-			return out == "serving\n", err
-		})
+		serving(t, ns, name)
 		for _, webSocket := range []bool{false, true} {
 			local, stop, err := cluster.Forward(ns, name, 8080, webSocket)
 			if err != nil {
@@ -55,6 +51,16 @@ func TestPortForward(t *testing.T) {
 			stop()
 		}
 	}
+}
+
+// serving waits until the server in a pod answers. A pod runs as soon as its process does, which then still has to enter its container.
+func serving(t *testing.T, ns, name string) {
+	t.Helper()
+	pod(t, ns, name, "running server", running)
+	wait(t, "server "+name, func() (bool, error) {
+		out, err := cluster.Logs(t.Context(), ns, name)
+		return out == "serving\n", err
+	})
 }
 
 func get(url string) (string, error) {
@@ -93,7 +99,7 @@ spec:
 func TestExec(t *testing.T) {
 	ns := namespace(t)
 	apply(t, ns, twoServers)
-	pod(t, ns, "one", "running server", running)
+	serving(t, ns, "one")
 	url := cluster.Client.CoreV1().RESTClient().Post().Resource("pods").Namespace(ns).Name("one").SubResource("exec").
 		VersionedParams(&v1.PodExecOptions{Container: "main", Command: []string{"sh", "-c", "hostname; cat; exit 4"}, Stdin: true, Stdout: true, Stderr: true},
 			scheme.ParameterCodec).URL()
