@@ -125,7 +125,7 @@ func TestLogsFollow(t *testing.T) {
 apiVersion: v1
 kind: Pod
 metadata: {name: run}
-spec: {restartPolicy: Never, containers: [{name: main, image: sh, command: [sh, -c, 'for i in 1 2 3 4; do echo $i; sleep 0.5; done']}]}
+spec: {restartPolicy: Never, containers: [{name: main, image: sh, command: [sh, -c, 'echo 1; sleep 2; for i in 2 3 4; do echo $i; sleep 0.5; done']}]}
 `)
 	pod(t, ns, "run", "running pod", running)
 	pods := cluster.Client.CoreV1().Pods(ns)
@@ -146,7 +146,7 @@ spec: {restartPolicy: Never, containers: [{name: main, image: sh, command: [sh, 
 	if err != nil || errTime != nil || text != "4\n" {
 		t.Fatalf("last line %q (%v, %v)", tail, err, errTime)
 	}
-	since := metav1.NewTime(at.Add(-700 * time.Millisecond))
+	since := metav1.NewTime(at.Add(-700 * time.Millisecond)) // it is sent in whole seconds, so up to 1.7 s before the last line; the first is 3 s before it
 	rest, err := pods.GetLogs("run", &v1.PodLogOptions{SinceTime: &since}).DoRaw(t.Context())
 	if err != nil || !strings.HasSuffix(string(rest), "4\n") || strings.HasPrefix(string(rest), "1\n") {
 		t.Errorf("lines since 0.7 s before the last: %q (%v)", rest, err)
