@@ -142,11 +142,16 @@ func startFleet(t *testing.T, n int, scenario load.Scenario, wait time.Duration)
 	return f
 }
 
-// schedule describes what was sent: number, conversation and intended instant after the start of the phase.
+// schedule describes what was sent: number, conversation and intended instant after the start of the phase. It leaves out what was due shortly before the
+// end of the second phase: a busy machine can be too late for it.
 func schedule(list []sent, r *load.Result) (all []string) {
 	slices.SortFunc(list, func(a, b sent) int { return cmp.Or(a.phase-b.phase, cmp.Compare(a.Number, b.Number)) })
 	for _, v := range list {
-		all = append(all, fmt.Sprintf("phase %d %6d: conversation %d at %d ns", v.phase, v.Number, v.conversation, v.Intended-r.Phases[v.phase].Started))
+		at := v.Intended - r.Phases[v.phase].Started
+		if v.phase == 1 && at > int64(700*time.Millisecond) {
+			continue
+		}
+		all = append(all, fmt.Sprintf("phase %d %6d: conversation %d at %d ns", v.phase, v.Number, v.conversation, at))
 	}
 	return all
 }

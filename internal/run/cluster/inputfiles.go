@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"aiperf/internal/config"
 )
@@ -74,7 +73,8 @@ func readPart(path string, offset int64) ([]byte, error) {
 	return b[:n], err
 }
 
-// fetchFiles makes the files of a plan available on this machine: those that are there with the same content are used, the others are fetched to dir.
+// fetchFiles makes the files of a plan available on this machine: those that are there with the same content are used, the others are fetched to dir,
+// where the next run of a series finds them.
 func fetchFiles(p *plan, dir string, ask func(filePart) ([]byte, error)) error {
 	place := map[string]string{}
 	for i := range p.Files {
@@ -82,10 +82,13 @@ func fetchFiles(p *plan, dir string, ask func(filePart) ([]byte, error)) error {
 		if sum, err := digestOf(f.Path); err == nil && sum == f.SHA256 {
 			continue
 		}
-		to := filepath.Join(dir, strconv.Itoa(i)+filepath.Ext(f.Path))
-		if err := fetch(f, to, func(offset int64) ([]byte, error) {
-			return ask(filePart{Epoch: p.Epoch, Number: i, Offset: offset})
-		}); err != nil {
+		to, err := f.kept(dir)
+		if sum, failed := digestOf(to); err == nil && (failed != nil || sum != f.SHA256) {
+			err = fetch(f, to, func(offset int64) ([]byte, error) {
+				return ask(filePart{Epoch: p.Epoch, Number: i, Offset: offset})
+			})
+		}
+		if err != nil {
 			return fmt.Errorf("the file %s of the controller: %w", f.Path, err)
 		}
 		place[f.Path] = to
@@ -96,6 +99,15 @@ func fetchFiles(p *plan, dir string, ask func(filePart) ([]byte, error)) error {
 		}
 	}
 	return nil
+}
+
+// kept returns where a copy of the file is kept in dir. Files with the same content and extension share one.
+func (f *inputFile) kept(dir string) (string, error) {
+	sum, err := hex.DecodeString(f.SHA256)
+	if err != nil || len(sum) != sha256.Size {
+		return "", fmt.Errorf("its digest %q is not valid", f.SHA256)
+	}
+	return filepath.Join(dir, hex.EncodeToString(sum)+filepath.Ext(f.Path)), nil
 }
 
 // fetch writes a file from its parts and checks its content.

@@ -113,8 +113,22 @@ func TestInputFiles(t *testing.T) {
 	moved.Datasets[0].Path = dir + "/elsewhere.jsonl"
 	files[0].Path = moved.Datasets[0].Path
 	other := &plan{Config: moved, Files: files}
-	if err := fetchFiles(other, t.TempDir(), ask); err != nil || asked != 3 || read(t, other.Config.Dataset().Path) != content {
-		t.Errorf("%v, %d questions", err, asked)
+	kept := t.TempDir()
+	for range 3 { // runs of a series ask once
+		other.Config.Datasets[0].Path = files[0].Path
+		if err := fetchFiles(other, kept, ask); err != nil || asked != 3 || read(t, other.Config.Dataset().Path) != content {
+			t.Errorf("%v, %d questions", err, asked)
+		}
+	}
+	write(t, other.Config.Dataset().Path, "damaged")
+	other.Config.Datasets[0].Path = files[0].Path
+	if err := fetchFiles(other, kept, ask); err != nil || asked != 6 || read(t, other.Config.Dataset().Path) != content {
+		t.Errorf("a damaged copy: %v, %d questions", err, asked)
+	}
+	strange := files[0]
+	strange.SHA256 = "../../" + strange.SHA256
+	if err := fetchFiles(&plan{Config: moved, Files: []inputFile{strange}}, kept, ask); err == nil || !strings.Contains(err.Error(), "is not valid") {
+		t.Errorf("a strange digest: %v", err)
 	}
 	write(t, from, strings.Replace(content, "0", "1", 1))
 	other.Config.Datasets[0].Path = files[0].Path

@@ -64,8 +64,10 @@ type worker struct {
 	cancel context.CancelCauseFunc
 	runs   sync.WaitGroup
 	leave  chan struct{}
-	kept   atomic.Bool // results were kept here, because the controller did not take them
-	once   sync.Once
+	// fileDir returns the directory for files of the controller, which all runs of a series share.
+	fileDir func() (string, error)
+	kept    atomic.Bool // results were kept here, because the controller did not take them
+	once    sync.Once
 }
 
 // Work joins a controller and sends its shares of runs until the controller lets it go.
@@ -79,6 +81,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		o.Name = nameOf(host)
 	}
 	w := &worker{o: o, leave: make(chan struct{})}
+	w.fileDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "aiperf-worker-files-*") })
 	w.timeout.Store(int64(idleTimeout))
 	dialing, stop := context.WithTimeout(ctx, joinLimit)
 	defer stop()
@@ -106,6 +109,9 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		w.client.Close()
 	}
 	w.runs.Wait()
+	if dir, failed := w.fileDir(); failed == nil {
+		_ = os.RemoveAll(dir) // a temporary directory that stays does no harm
+	}
 	if err == nil && w.kept.Load() {
 		err = &EndError{StatusAlone, "the controller did not take all results of this machine"}
 	}
@@ -254,7 +260,11 @@ func (s *share) send(ctx context.Context) (err error) {
 	if s.dir, err = os.MkdirTemp("", "aiperf-worker-*"); err != nil {
 		return err
 	}
-	if err := fetchFiles(s.plan, s.dir, func(q filePart) ([]byte, error) {
+	files, err := s.fileDir()
+	if err != nil {
+		return err
+	}
+	if err := fetchFiles(s.plan, files, func(q filePart) ([]byte, error) {
 		data, err := encode(&q)
 		if err != nil {
 			return nil, err
