@@ -102,17 +102,10 @@ func (p *Program) showRun(ctx context.Context, f *kube.Follower, run *kube.Run, 
 
 // poll asks for the state of the run until the context ends, or until there cannot be a view.
 func (s *clusterScreen) poll(ctx context.Context) {
-	var remote *kube.Remote
-	defer func() {
-		if remote != nil {
-			remote.Close()
-		}
-	}()
+	connector := kube.NewConnector(s.follower.Cluster, s.run)
+	defer connector.Close()
 	for {
-		var err error
-		if remote == nil {
-			remote, err = kube.NewRemote(ctx, s.follower.Cluster, s.run)
-		}
+		remote, err := connector.Remote(ctx)
 		var state *livefile.LiveState
 		if err == nil {
 			state, err = remote.Live(ctx)

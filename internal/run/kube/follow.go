@@ -170,20 +170,13 @@ func isFinal(err error) bool {
 // Follow copies the output of a run until its end, and returns its state then. It survives a time without answers of the cluster.
 func (f *Follower) Follow(ctx context.Context, run *Run) (podserver.State, error) {
 	var (
-		from   int64
-		down   = f.trouble()
-		remote *Remote
+		from      int64
+		down      = f.trouble()
+		connector = NewConnector(f.Cluster, run)
 	)
-	defer func() {
-		if remote != nil {
-			remote.Close()
-		}
-	}()
+	defer connector.Close()
 	for {
-		var err error
-		if remote == nil {
-			remote, err = NewRemote(ctx, f.Cluster, run)
-		}
+		remote, err := connector.Remote(ctx)
 		finished := false
 		if err == nil {
 			var text []byte

@@ -142,8 +142,8 @@ const watchPeriod = 2 * time.Second
 // WatchServer tells a run about the pods of its server until the context ends. Without a Service, it ends at once; without the right to read the pods, it also
 // says so.
 func (f *Follower) WatchServer(ctx context.Context, run *Run) {
-	w := serverWatch{cluster: f.Cluster, run: run}
-	defer w.close()
+	w := serverWatch{cluster: f.Cluster, run: run, connector: NewConnector(f.Cluster, run)}
+	defer w.connector.Close()
 	for {
 		err := w.look(ctx)
 		switch {
@@ -163,10 +163,10 @@ func (f *Follower) WatchServer(ctx context.Context, run *Run) {
 
 // serverWatch carries the state of a server's pods to a run.
 type serverWatch struct {
-	cluster Cluster
-	run     *Run
-	servers []*ServerPods // nil = not found yet, or no URL names a Service
-	remote  *Remote       // nil = not connected
+	cluster   Cluster
+	run       *Run
+	servers   []*ServerPods // nil = not found yet, or no URL names a Service
+	connector *Connector
 }
 
 // look sends the state of the pods once.
@@ -180,16 +180,9 @@ func (w *serverWatch) look(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if w.remote == nil {
-		if w.remote, err = NewRemote(ctx, w.cluster, w.run); err != nil {
-			return err
-		}
+	remote, err := w.connector.Remote(ctx)
+	if err != nil {
+		return err
 	}
-	return w.remote.SendServerPods(ctx, states)
-}
-
-func (w *serverWatch) close() {
-	if w.remote != nil {
-		w.remote.Close()
-	}
+	return remote.SendServerPods(ctx, states)
 }
