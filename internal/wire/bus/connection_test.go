@@ -2,14 +2,15 @@ package bus
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"aiperf/internal/base/testhome"
 )
 
 // FuzzFrame: a frame that is accepted is written in the same way again, and a longer one than allowed is refused before its bytes are read.
@@ -74,17 +75,94 @@ func TestSlowWorker(t *testing.T) {
 	}
 }
 
-// TestIdleConnections: connections on which nothing happens for longer than any limit stay.
-func TestIdleConnections(t *testing.T) {
-	testhome.Slow(t)
+// TestSilence: a connection lasts as long as bytes come in time. After that it gets a second look, and is lost.
+func TestSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near, far := net.Pipe()
+		defer far.Close()
+		s := &socket{Conn: near, silence: lostAfter}
+		defer s.Close()
+		go func() {
+			for range 10 {
+				time.Sleep(lostAfter - time.Millisecond)
+				if _, err := far.Write([]byte("x")); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+		b := make([]byte, 1)
+		for k := range 10 {
+			if _, err := s.Read(b); err != nil {
+				t.Fatalf("read %d: %v", k, err)
+			}
+		}
+		last := time.Now()
+		if _, err := s.Read(b); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(last) != lostAfter+secondLook {
+			t.Errorf("after %v: %v", time.Since(last), err)
+		}
+	})
+}
+
+// TestPong: the controller answers pings.
+func TestPong(t *testing.T) {
 	c := listen(t, Options{})
-	w := dial(t, c.Join(), "w1", nil)
-	current := func(u *uplink) *connection { u.mu.Lock(); defer u.mu.Unlock(); return u.current }
-	control, bulk := current(w.control), current(w.bulk)
-	time.Sleep(bulkLostAfter + 2*beatPeriod)
-	if current(w.control) != control || current(w.bulk) != bulk || control == nil || bulk == nil {
-		t.Error("an idle connection was made again")
+	u := &uplink{client: &Client{opts: DialOptions{Join: c.Join(), Token: testToken, Name: "w1"}}, session: NewToken(), bulk: true, handle: func(frameKind, []byte) {}}
+	if err := u.dial(deadline(t)); err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { u.finish(); u.client.done.Wait() })
+	if err := u.send(framePing, nil); err != nil {
+		t.Fatal(err)
+	}
+	if kind, body, err := readFrame(u.current, maxFrame); kind != framePong || len(body) != 0 || err != nil {
+		t.Errorf("kind %d, %d bytes, %v", kind, len(body), err)
+	}
+}
+
+// TestSigns: a client without work sends beats and pings in time for every limit, so its connections last.
+func TestSigns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &Client{beats: map[int64]int64{}, soon: make(chan struct{}, 1)}
+		w.ctx, w.cancel = context.WithCancelCause(t.Context())
+		signs := map[frameKind][]time.Time{}
+		ends := []net.Conn{}
+		for _, lane := range []**uplink{&w.control, &w.bulk} {
+			near, far := net.Pipe()
+			ends = append(ends, far)
+			out := &socket{Conn: near}
+			*lane = &uplink{client: w, current: newConnection(out, out)}
+			go (*lane).current.write()
+		}
+		kinds := make(chan frameKind)
+		for _, far := range ends {
+			go func() {
+				for {
+					kind, _, err := readFrame(far, maxFrame)
+					if err != nil {
+						return
+					}
+					kinds <- kind
+				}
+			}()
+		}
+		go w.beatOften()
+		for range 40 {
+			kind := <-kinds
+			signs[kind] = append(signs[kind], time.Now())
+		}
+		for kind, limit := range map[frameKind]time.Duration{frameBeat: min(lostAfter, goneAfter), framePing: bulkLostAfter} {
+			if list := signs[kind]; len(list) < 19 || list[18].Sub(list[0])/18 > limit/4 {
+				t.Errorf("kind %d: %d in %v", kind, len(list), list[len(list)-1].Sub(list[0]))
+			}
+		}
+		w.cancel(errClosed)
+		for _, far := range ends {
+			far.Close()
+		}
+		for _, u := range []*uplink{w.control, w.bulk} {
+			u.lose()
+		}
+	})
 }
 
 // TestNotAController: an address at which something else listens is refused as such or tried again, and never hangs.
