@@ -84,7 +84,7 @@ func (k *kubeCall) attachView(ctx context.Context, f *kube.Follower, run *kube.R
 	return func() error { return nil }
 }
 
-// viewRows are the flags of the live view of a run that is followed. Without it, its output is that of its pods.
+// viewRows are the flags of the live view of a run that is followed. Without the view, the output of the pods is printed.
 func viewRows() []setting.Row {
 	rows := rowsOfProfile([2]string{"--ui", "dashboard; none without a terminal"})
 	for i := range rows {

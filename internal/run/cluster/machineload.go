@@ -168,8 +168,10 @@ func (l *machineLoad) follow(ctx context.Context) {
 			}
 			return
 		}
-		if n := l.taken(); l.isStopped() && (late == nil || n != taken) {
-			taken, late = n, time.After(drainLimit)
+		if l.isStopped() {
+			if n := l.taken(); late == nil || n != taken {
+				taken, late = n, time.After(drainLimit)
+			}
 		}
 	}
 }

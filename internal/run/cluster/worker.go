@@ -58,14 +58,13 @@ type worker struct {
 	client  *bus.Client
 	timeout atomic.Int64 // of the current run, ns
 
-	mu     sync.Mutex
-	epoch  int64 // of the current run; 0 = none
-	gen    *load.Generator
-	cancel context.CancelCauseFunc
-	runs   sync.WaitGroup
-	leave  chan struct{}
-	// fileDir returns the directory for files of the controller, which all runs of a series share.
-	fileDir func() (string, error)
+	mu      sync.Mutex
+	epoch   int64 // of the current run; 0 = none
+	gen     *load.Generator
+	cancel  context.CancelCauseFunc
+	runs    sync.WaitGroup
+	leave   chan struct{}
+	fetched string      // directory for files of the controller, which all runs of a series share
 	kept    atomic.Bool // results were kept here, because the controller did not take them
 	once    sync.Once
 }
@@ -81,7 +80,10 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		o.Name = nameOf(host)
 	}
 	w := &worker{o: o, leave: make(chan struct{})}
-	w.fileDir = sync.OnceValues(func() (string, error) { return os.MkdirTemp("", "aiperf-worker-files-*") })
+	if w.fetched, err = os.MkdirTemp("", "aiperf-worker-files-*"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(w.fetched)
 	w.timeout.Store(int64(idleTimeout))
 	dialing, stop := context.WithTimeout(ctx, joinLimit)
 	defer stop()
@@ -109,9 +111,6 @@ func Work(ctx context.Context, o WorkerOptions) error {
 		w.client.Close()
 	}
 	w.runs.Wait()
-	if dir, failed := w.fileDir(); failed == nil {
-		_ = os.RemoveAll(dir) // a temporary directory that stays does no harm
-	}
 	if err == nil && w.kept.Load() {
 		err = &EndError{StatusAlone, "the controller did not take all results of this machine"}
 	}
@@ -260,11 +259,7 @@ func (s *share) send(ctx context.Context) (err error) {
 	if s.dir, err = os.MkdirTemp("", "aiperf-worker-*"); err != nil {
 		return err
 	}
-	files, err := s.fileDir()
-	if err != nil {
-		return err
-	}
-	if err := fetchFiles(s.plan, files, func(q filePart) ([]byte, error) {
+	if err := fetchFiles(s.plan, s.fetched, func(q filePart) ([]byte, error) {
 		data, err := encode(&q)
 		if err != nil {
 			return nil, err

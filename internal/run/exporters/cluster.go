@@ -10,7 +10,7 @@ import (
 	"aiperf/internal/telemetry/pods"
 )
 
-// metricsServers returns the servers whose own metrics pages are read. The page of a Service whose pods are read is that of any one of them.
+// metricsServers returns the servers whose own metrics pages are read. It leaves out a Service whose pods are read: its page is the page of an arbitrary pod.
 func (w *Collection) metricsServers() (list []string) {
 	d := &w.Config.ServerMetrics.Discovery
 	for _, server := range w.httpServers() {

@@ -25,17 +25,17 @@ const (
 	MaxPiece = 128 << 10 // bytes of a piece; over 10 kB/s it takes less time than bulkLostAfter
 	MaxData  = 900 << 10 // bytes of an order, a question or an answer
 
-	maxPending     = 64 << 20 // bytes that wait for a connection
-	window         = 16       // pieces on their way without an acknowledgement
-	maxMembers     = 1024     // workers that may join
-	maxConnections = 2*maxMembers + 4
-	maxQuestions   = 16      // questions of one worker in progress
-	maxAsked       = 1 << 16 // questions of one worker since the oldest one that waits
-	maxOrders      = 4096    // orders that one worker has not received yet
-	maxPieces      = 1 << 20 // pieces of one worker in an epoch
-	probesAtStart  = 20      // clock probes before a worker is ready
-	shortestToken  = 16      // bytes
-	longestToken   = 8 << 10 // bytes
+	maxPending     = 64 << 20         // bytes that wait for a connection
+	window         = 16               // pieces on their way without an acknowledgement
+	maxMembers     = 1024             // workers that may join
+	maxConnections = 2*maxMembers + 4 // two of each worker, and a few of strangers
+	maxQuestions   = 16               // questions of one worker in progress
+	maxAsked       = 1 << 16          // questions of one worker since the oldest one that waits
+	maxOrders      = 4096             // orders that one worker has not received yet
+	maxPieces      = 1 << 20          // pieces of one worker in an epoch
+	probesAtStart  = 20               // clock probes before a worker is ready
+	shortestToken  = 16               // bytes
+	longestToken   = 8 << 10          // bytes
 )
 
 // Periods of the bus.

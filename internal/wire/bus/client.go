@@ -212,7 +212,7 @@ func (c *Client) beat() {
 	}
 	c.beats[b.Number] = clock.Now()
 	c.mu.Unlock()
-	_ = c.control.send(frameBeat, &b) // without a connection there is no answer, which is noticed
+	_ = c.control.send(frameBeat, &b) // a missing answer tells both sides that there is no connection
 }
 
 func (c *Client) handleBeat(body []byte) {

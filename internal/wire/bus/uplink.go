@@ -25,7 +25,7 @@ type uplink struct {
 	closed  bool
 }
 
-// send sends a message. It fails while there is no connection.
+// send sends a message on the current connection. While the connection is lost, it returns an error.
 func (u *uplink) send(kind frameKind, m message) error {
 	u.mu.Lock()
 	c := u.current

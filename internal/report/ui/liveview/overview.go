@@ -139,7 +139,7 @@ const (
 	belowWideLanes = 18
 )
 
-// lanes returns the timeline for a number of rows, one of which stays empty, and the height of each lane in rows; 0 = there is no room.
+// lanes returns the timeline for a number of rows and the height of each lane in rows; height 0 = the lanes do not fit. One row stays empty.
 func lanes(s *State, v View, room int) (line termdraw.Timeline, high int) {
 	if room < 24 || v.Width < 100 || len(s.Timeline.Series) == 0 {
 		return line, 0
