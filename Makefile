@@ -43,10 +43,10 @@ snapshot: ## archives, deb, rpm, checksums and lists of contents of this commit 
 packages-test: ## files of this system's release, twice with different versions; installs, runs, upgrades and removes each (GoReleaser, root; Debian packages rpm, busybox-static)
 	$(GO) run ./test/release snapshot 0.1.0 .packages/older
 	$(GO) run ./test/release snapshot 0.2.0 .packages/newer
-	$(GO) test -count 1 ./test/packages -newer $(CURDIR)/.packages/newer -older $(CURDIR)/.packages/older
+	$(GO) test -count 1 -tags release ./test/packages -newer $(CURDIR)/.packages/newer -older $(CURDIR)/.packages/older
 
 snapshot-test: snapshot ## names, checksums, archives and lists of contents of all six systems
-	$(GO) test -count 1 ./test/packages -run 'Names|Archives' -newer $(CURDIR)/dist -systems linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
+	$(GO) test -count 1 -tags release ./test/packages -run 'Names|Archives' -newer $(CURDIR)/dist -systems linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64
 
 image: ## OCI image for this processor, into dist/: static, runs as nobody with a read-only root
 	GOOS=linux $(GO) build -trimpath -ldflags '$(LDFLAGS)' -o dist/image/aiperf ./cmd/aiperf

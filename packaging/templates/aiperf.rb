@@ -35,9 +35,11 @@ class Aiperf < Formula
     bash_completion.install "completions/bash/aiperf"
     zsh_completion.install "completions/zsh/_aiperf"
     fish_completion.install "completions/fish/aiperf.fish"
+    prefix.install "THIRD-PARTY-LICENCES"
   end
 
   test do
-    system bin/"aiperf", "profile", "--url", "mock://", "--streaming", "--model", "m", "--tokenizer", "builtin", "--request-count", "2"
+    assert_match version.to_s, shell_output("#{bin}/genai-perf --version")
+    system bin/"aiperf", "profile", "--url", "mock://", "--streaming", "--request-count", "2"
   end
 end

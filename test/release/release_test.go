@@ -2,13 +2,17 @@ package main
 
 import (
 	"archive/zip"
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -150,6 +154,31 @@ func TestWheelFile(t *testing.T) {
 	}
 }
 
+// checkScoop compares a manifest with the parts of Scoop's schema.json that it uses. A key that the schema does not have is an error.
+func checkScoop(t *testing.T, text []byte) {
+	t.Helper()
+	var m struct {
+		Version, Description, Homepage, License string
+		Architecture                            map[string]struct{ URL, Hash string }
+		Bin                                     []any // the program; the program, its second name, and the arguments that the second name puts first
+	}
+	read := json.NewDecoder(bytes.NewReader(text))
+	if read.DisallowUnknownFields(); read.Decode(&m) != nil || m.Version == "" || m.Homepage == "" || m.License == "" {
+		t.Errorf("no manifest of Scoop: %s", text)
+	}
+	if names := slices.Sorted(maps.Keys(m.Architecture)); !slices.Equal(names, []string{"64bit", "arm64"}) {
+		t.Errorf("architectures %v", names)
+	}
+	for name, a := range m.Architecture {
+		if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(a.Hash) || !strings.HasSuffix(a.URL, ".zip") {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	if want := []any{"aiperf.exe", []any{"aiperf.exe", "genai-perf", "genai-perf"}}; !reflect.DeepEqual(m.Bin, want) {
+		t.Errorf("bin is %v, want %v", m.Bin, want)
+	}
+}
+
 // TestManifests: formula and manifest get version and checksums; an incomplete list is refused.
 func TestManifests(t *testing.T) {
 	t.Chdir("../..")
@@ -177,8 +206,8 @@ func TestManifests(t *testing.T) {
 				t.Errorf("%s: no %s", name, want)
 			}
 		}
-		if name == "aiperf.json" && !json.Valid(text) {
-			t.Errorf("no JSON: %s", text)
+		if name == "aiperf.json" {
+			checkScoop(t, text)
 		}
 	}
 	for _, bad := range []string{"", fmt.Sprintf("%064x  aiperf_1.2.3_linux_amd64.tar.gz\n", 1), sums.String() + fmt.Sprintf("%064x  aiperf_1.2.4_linux_amd64.tar.gz\n", 1)} {
