@@ -25,8 +25,8 @@ const (
 func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	v := &Validity{ClientStats: e, Verdict: VerdictValid}
 	if run != nil {
-		v.Certain, v.Bounds = run.Certain, run.Bounds
-		v.doubtful, v.judgedCount = run.doubtful(), len(run.judgedEstimates())
+		v.Certain, v.Bounds = run.Certain, run.openTop()
+		v.doubtful, v.judgedCount, v.understated = run.doubtful(), len(run.judgedEstimates()), run.judgedUnderstatements()
 	}
 	client := e.clientFaults()
 	switch {
@@ -50,8 +50,8 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	default:
 		v.Reason = e.allWell(run.precision())
 	}
-	if len(v.doubtful) > 0 {
-		v.doubt(e.doubtClause(v.doubtful, v.judgedCount))
+	if why := e.doubts(v); why != "" {
+		v.doubt(why)
 	}
 	v.warm()
 	v.Reason = spell.Text(v.Reason)
@@ -94,6 +94,18 @@ func (v *Validity) doubt(why string) {
 	default:
 		v.Verdict, v.Reason = VerdictUncertain, why+" Besides, "+string(v.Verdict)+": "+v.Reason
 	}
+}
+
+// doubts says which statistics are not to be relied on; "" = none.
+func (e *ClientStats) doubts(v *Validity) string {
+	var list []string
+	if len(v.understated) > 0 {
+		list = append(list, e.cutClause(v.understated))
+	}
+	if len(v.doubtful) > 0 {
+		list = append(list, e.doubtClause(v.doubtful, v.judgedCount))
+	}
+	return strings.Join(list, " ")
 }
 
 // doubtClause names the statistics whose ranges are too wide, the cause, and the remedy.

@@ -114,7 +114,7 @@ var (
 	judgedStats = []Stat{Avg, P50, P90, P99}
 )
 
-// judgedEstimates returns the statistics that determine whether the run is certain.
+// judgedEstimates returns the statistics that determine whether the run is certain, without those that are certainly too low.
 func (s *Summary) judgedEstimates() (list []estimate) {
 	if s == nil {
 		return nil
@@ -122,7 +122,7 @@ func (s *Summary) judgedEstimates() (list []estimate) {
 	for _, tag := range judgedTags {
 		r, ok := s.Get(tag)
 		for _, stat := range judgedStats {
-			if ok && r.Has(stat) {
+			if ok && r.Has(stat) && !s.isUnderstated(tag, stat) {
 				list = append(list, estimate{tag, stat, r.Values[stat], s.Bounds.Of(tag, stat, r.Values[stat])})
 			}
 		}

@@ -25,6 +25,7 @@ type Reducer struct {
 	margins marginColumns
 
 	counts      [3]int64 // by class
+	cuts        []cutWait
 	oneMessage  int64
 	uncounted   int64
 	overflow    stats.Column // 1 if the error means that the context was exceeded
@@ -66,6 +67,7 @@ func (s *Selection) NewReducer() *Reducer {
 func (r *Reducer) Add(row *Row) {
 	r.counts[row.Class]++
 	if row.Class == Cut {
+		r.cuts = append(r.cuts, row.cut)
 		return
 	}
 	if r.rows == 0 {

@@ -9,7 +9,7 @@ import (
 )
 
 // rowLayout is the version of the binary form of a row; other versions are rejected.
-const rowLayout = 1
+const rowLayout = 2
 
 // Append appends the binary form of the row to dst, so that the request can be counted elsewhere.
 func (r *Row) Append(dst []byte) []byte {
@@ -53,6 +53,8 @@ func (r *Row) visit(c *binenc.Coder) {
 	binenc.Pointer(c, &r.Drafts, visitDrafts)
 	r.doubt.visit(c)
 	r.lumps.visit(c)
+	c.Float64(&r.cut.answer)
+	c.Float64(&r.cut.first)
 	c.Bool(&r.remote)
 	binenc.Pointer(c, &r.margins, visitMargins)
 	visitValues(c, &r.values)

@@ -157,7 +157,8 @@ type Row struct {
 	Drafts *record.Drafts
 	doubt  requestUncertainty
 	lumps  lumpCount
-	remote bool // the kernel has statistics of its connection, which leads to another machine
+	cut    cutWait // of a request of the class Cut
+	remote bool    // the kernel has statistics of its connection, which leads to another machine
 	// margins holds the possible errors of the values; nil = they are exact.
 	margins *margins
 
@@ -177,7 +178,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 	}
 	switch {
 	case rec.Cut != "":
-		r.Class = Cut
+		r.Class, r.cut = Cut, cutWaitOf(rec, reply)
 	case r.Err != nil:
 		r.Class = Failed
 	}

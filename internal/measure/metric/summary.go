@@ -31,8 +31,10 @@ type Summary struct {
 	Certainty   Certainty
 	Certain     []Result // metrics of the certain requests alone, if there are uncertain ones
 	Bounds      Bounds   // ranges of the inexact statistics
+	CutUse      CutUse
 
-	byTag map[string]int
+	byTag       map[string]int
+	understated []understatement // statistics that requests cut off at the end would make larger
 }
 
 // Get returns the result of a metric.
@@ -78,6 +80,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	sorting.Stable(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
 	s.Certainty, s.Certain = r.certainty()
 	s.Bounds = r.bounds(t)
+	s.CutUse, s.understated = r.cutUse(), r.understated(t)
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s
 }

@@ -40,6 +40,7 @@ type ClientStats struct {
 	SharedReads   int64 // content messages that share their read with a later message, without a packet timestamp
 	OneMessage    int64 // answers in one message, without ITL
 	Uncounted     int64 // requests whose tokens were not counted
+	CutUse
 	Certainty
 	Trend
 	MachineUse
@@ -195,6 +196,7 @@ type Validity struct {
 
 	doubtful    []estimate // statistics whose ranges are too wide
 	judgedCount int        // number of statistics that were checked for that
+	understated []understatement
 }
 
 // Sentence returns the verdict in words, one line.

@@ -71,6 +71,8 @@ var validityKeys = []validityKey{
 	{"valid_requests", func(s *metric.ClientStats) any { return &s.Valid }},
 	{"failed_requests", func(s *metric.ClientStats) any { return &s.Failed }},
 	{"planned_cancellations", func(s *metric.ClientStats) any { return &s.Planned }},
+	{"cut_requests", func(s *metric.ClientStats) any { return &s.CutCount }},
+	{"cut_request_wait_max_ms", func(s *metric.ClientStats) any { return &s.CutWaited }},
 	{"messages", func(s *metric.ClientStats) any { return &s.Messages }},
 	{"coalesced_messages", func(s *metric.ClientStats) any { return &s.SharedReads }},
 	{"packet_stamps", func(s *metric.ClientStats) any { return &s.PacketStamps }},

@@ -197,21 +197,19 @@ func (t *target) phase(ctx context.Context, name string, p config.Phase, most fl
 }
 
 // unclear reports whether the limit of an objective lies within the range of its quantile, because instants are only approximate. Such a cell shows
-// neither that the objective was met nor that it was violated.
+// neither that the objective was met nor that it was violated. A request that the end of the cell cuts off is judged by how long it had waited, so it
+// makes nothing unclear.
 func (t *target) unclear(run *metric.Run) bool {
-	v := run.Validity
-	if v == nil {
-		return false
-	}
+	bounds := run.Profiling.Bounds
 	for i := range t.objectives {
 		o := &t.objectives[i]
-		if o.tag == errorRate || v.Bounds[o.tag] == nil {
+		if o.tag == errorRate || bounds[o.tag] == nil {
 			continue
 		}
 		below, above := around(100 * (1 - o.Allowed))
-		low := v.Bounds.Of(o.tag, below, run.Profiling.Value(o.tag, below)).Low
-		high := v.Bounds.Of(o.tag, above, run.Profiling.Value(o.tag, above)).High
-		certain := v.Bounds.Certain(o.tag, below, run.Profiling.Value(o.tag, below)) && v.Bounds.Certain(o.tag, above, run.Profiling.Value(o.tag, above))
+		low := bounds.Of(o.tag, below, run.Profiling.Value(o.tag, below)).Low
+		high := bounds.Of(o.tag, above, run.Profiling.Value(o.tag, above)).High
+		certain := bounds.Certain(o.tag, below, run.Profiling.Value(o.tag, below)) && bounds.Certain(o.tag, above, run.Profiling.Value(o.tag, above))
 		if !certain && low <= o.Limit && o.Limit < high {
 			return true
 		}

@@ -65,23 +65,26 @@ func TestUnclearCell(t *testing.T) {
 		}
 		return &target{objectives: []Objective{o}}
 	}
-	bounds := func(tag string, stat metric.Stat, low, high float64) *metric.Validity {
-		return &metric.Validity{Verdict: metric.VerdictUncertain, Bounds: metric.Bounds{tag: {stat: {Low: low, High: high}}}}
+	bounds := func(tag string, stat metric.Stat, low, high float64) metric.Bounds {
+		return metric.Bounds{tag: {stat: {Low: low, High: high}}}
 	}
-	run := func(v *metric.Validity) *metric.Run {
+	run := func(b metric.Bounds) *metric.Run {
 		var values [metric.Stats]float64
 		for i := range values {
 			values[i] = 180
 		}
 		all := map[string][metric.Stats]float64{"time_to_first_token": values, "request_latency": values}
-		return &metric.Run{Validity: v, Profiling: metric.SummaryOf(all, 100, 0)}
+		s := metric.SummaryOf(all, 100, 0)
+		s.Bounds = b
+		cutOff := metric.Bounds{"request_latency": {metric.P99: {Low: 180, High: math.Inf(1)}}} // of the verdict alone: it makes nothing unclear
+		return &metric.Run{Validity: &metric.Validity{Bounds: cutOff}, Profiling: s}
 	}
 	for name, c := range map[string]struct {
 		t    *target
-		v    *metric.Validity
+		v    metric.Bounds
 		want bool
 	}{
-		"no verdict": {objective("time_to_first_token:p99<200"), nil, false}, "no ranges": {objective("time_to_first_token:p99<200"), &metric.Validity{}, false},
+		"no ranges":        {objective("time_to_first_token:p99<200"), nil, false},
 		"around the limit": {objective("time_to_first_token:p99<200"), bounds("time_to_first_token", metric.P99, 150, 260), true},
 		"above it":         {objective("time_to_first_token:p99<200"), bounds("time_to_first_token", metric.P99, 210, 260), false},
 		"below it":         {objective("time_to_first_token:p99<200"), bounds("time_to_first_token", metric.P99, 100, 190), false},
