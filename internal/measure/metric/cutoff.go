@@ -18,23 +18,23 @@ type CutUse struct {
 	CutWaited time.Duration // longest time that one of them had waited
 }
 
-// cutWait holds what is known of a request that was cut off, in ns.
+// cutWait holds how long a request had waited when it was cut off, in ns: a lower limit of its figures. 0 = it did not wait for that any more.
 type cutWait struct {
-	answer float64 // least latency: the answer took this long, or longer
-	first  float64 // the same for the time to first token
+	answer float64 // for the rest of its answer
+	first  float64 // for its first token
 }
 
-// cutWaitOf returns how long a request of the class Cut had waited. A part of the answer that has arrived counts with its own time.
-func cutWaitOf(rec *record.Record, reply *record.Reply) cutWait {
-	age := max(0, float64(rec.End-rec.Start))
-	wait := cutWait{age, age}
-	if rec.Start <= 0 || reply == nil || len(reply.Contents) == 0 {
+// cutWaitOf returns how long a request of the class Cut had waited.
+func cutWaitOf(rec *record.Record, reply *record.Reply) (wait cutWait) {
+	if rec.Start <= 0 || rec.End <= rec.Start {
 		return wait
 	}
-	contents := reply.Contents
-	wait.first = max(0, float64(contents[0].At-rec.Start))
-	if reply.FinishReason != "" { // only the end of the stream was missing
-		wait.answer = max(0, float64(contents[len(contents)-1].At-rec.Start))
+	age := float64(rec.End - rec.Start)
+	if reply == nil || len(reply.Contents) == 0 {
+		return cutWait{age, age}
+	}
+	if reply.FinishReason == "" { // otherwise only the end of the stream was missing
+		wait.answer = age
 	}
 	return wait
 }
@@ -77,7 +77,9 @@ func (r *Reducer) understated(t *totals) (list []understatement) {
 			}
 		}
 		for _, w := range r.cuts {
-			all = append(all, of.wait(w))
+			if wait := of.wait(w); wait > 0 {
+				all = append(all, wait)
+			}
 		}
 		d := stats.Describe(all)
 		stated, least := distribution(&t.dist[pos], table[pos].Factor()), distribution(&d, table[pos].Factor())
@@ -147,8 +149,12 @@ func (e *ClientStats) cutClause(list []understatement) string {
 // cutNote says that requests were cut off; "" = so few that they do not matter.
 func (e *ClientStats) cutNote() string {
 	if total := e.Valid + e.Failed + e.CutCount; e.Valid > 0 && float64(e.CutCount) > failedShare*float64(total) {
-		return fmt.Sprintf("%s of %s were cut off at the end of the run, after up to %s. No metric includes them, so effective concurrency and the like are too low.",
-			terminal.Count(e.CutCount), terminal.Plural(total, "request"), formatDuration(e.CutWaited))
+		after := ""
+		if e.CutWaited > 0 {
+			after = ", after up to " + formatDuration(e.CutWaited)
+		}
+		return fmt.Sprintf("%s of %s were cut off at the end of the run%s. No metric includes them, so effective concurrency and the like are too low.",
+			terminal.Count(e.CutCount), terminal.Plural(total, "request"), after)
 	}
 	return ""
 }

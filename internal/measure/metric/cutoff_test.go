@@ -36,7 +36,7 @@ func TestCutRequests(t *testing.T) {
 			"The end of the run cut off 2 of 22 requests, after up to 4.00 s. With them, these figures would be larger: TTFT (avg at least 409 ms, p99 at least 4,000 ms) and request latency (avg at least 445 ms, p99 at least 4,000 ms). A longer --benchmark-grace-period waits for their answers.",
 			"2 of 22 requests were cut off at the end of the run, after up to 4.00 s."},
 		{"a token, then 4 s without the rest", 4100, true, "", VerdictUncertain, false, true, "With them, these figures would be larger: request latency (avg at least 445 ms, p99", "2 of 22"},
-		{"only the end of the stream is missing", 4100, true, "stop", VerdictValid, false, false, "", "2 of 22"},
+		{"only the end of the stream is missing", 4100, true, "stop", VerdictValid, false, false, "", "2 of 22 requests were cut off at the end of the run. No metric"},
 		{"shorter than the others", 180, true, "", VerdictValid, false, false, "", "2 of 22 requests were cut off at the end of the run, after up to 80 ms."},
 	} {
 		r := newSelection(t, chat).NewReducer()

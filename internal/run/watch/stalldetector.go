@@ -23,6 +23,7 @@ const (
 type StallDetector struct {
 	last       atomic.Int64 // instant of the last event, or from which requests waited again
 	waiting    atomic.Int64 // requests in flight
+	most       atomic.Int64 // largest number of them since the last event
 	gaps       [64 << gapBits]atomic.Uint32
 	firsts     [64 << gapBits]atomic.Uint32
 	NotReading func(from, to int64) int64 // returns how long the client itself was not reading between two instants; nil = never
@@ -71,9 +72,12 @@ func (p *StallDetector) Reset() {
 
 // Enter is called when a request is sent.
 func (p *StallDetector) Enter() {
-	if p.waiting.Add(1) > 1 {
+	if n := p.waiting.Add(1); n > 1 {
+		for most := p.most.Load(); n > most && !p.most.CompareAndSwap(most, n); most = p.most.Load() {
+		}
 		return
 	}
+	p.most.Store(1)
 	now := clock.Now()
 	if old, moved := p.raise(now); moved {
 		p.quietFrom.Store(p.quietSince(old))
@@ -95,7 +99,7 @@ func (p *StallDetector) Leave() {
 		return
 	}
 	if now, last := clock.Now(), p.last.Load(); now-last >= int64(leastSilence) { // nothing arrived until the last request was given up
-		p.addLong(last, now, 1)
+		p.addLong(last, now, max(1, p.most.Load()))
 	}
 }
 
@@ -124,10 +128,11 @@ func (p *StallDetector) Received(at int64) {
 	if old == 0 {
 		return
 	}
+	most := p.most.Swap(p.waiting.Load())
 	gap := at - old
 	p.gaps[gapBucket(gap)].Add(1)
 	if gap >= int64(leastSilence) {
-		p.addLong(old, at, p.waiting.Load())
+		p.addLong(old, at, max(most, p.waiting.Load()))
 	}
 }
 

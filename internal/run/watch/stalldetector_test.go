@@ -92,6 +92,39 @@ func TestSilenceUntilGivenUp(t *testing.T) {
 	}
 }
 
+// TestSilenceOfMany: a silence tells of all requests that waited in it, also if they are given up one after the other at its end.
+func TestSilenceOfMany(t *testing.T) {
+	silence := func(end func(p *StallDetector)) []metric.ServerSilence {
+		var p StallDetector
+		p.Enter()
+		p.Received(clock.Now())
+		for range 19 {
+			p.Enter()
+		}
+		p.last.Store(clock.Now() - 3e9)
+		end(&p)
+		return p.Silences()
+	}
+	for name, end := range map[string]func(p *StallDetector){
+		"all are given up": func(p *StallDetector) {
+			for range 20 {
+				p.Leave()
+			}
+		},
+		"19 are given up and one is answered": func(p *StallDetector) {
+			for range 19 {
+				p.Leave()
+			}
+			p.Received(clock.Now())
+		},
+		"data for all": func(p *StallDetector) { p.Received(clock.Now()) },
+	} {
+		if list := silence(end); len(list) != 1 || list[0].Waiting != 20 {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+}
+
 // TestGapBuckets: every gap lies in a bucket that ends at most an eighth above it.
 func TestGapBuckets(t *testing.T) {
 	for _, ns := range []int64{0, 1, 7, 8, 9, 15, 16, 17, 100, 12345, 1e6, 999_999_999, 5e12} {
