@@ -17,7 +17,7 @@ func TestExplainOverSockets(t *testing.T) {
 	for _, c := range []struct {
 		name, second string
 		slow         bool
-	}{{"one slow server", "ttft=60ms", true}, {"equal servers", "ttft=20ms", false}} {
+	}{{"one slow server", "ttft=160ms", true}, {"equal servers", "ttft=20ms", false}} {
 		t.Run(c.name, func(t *testing.T) {
 			const rest = "&itl=1ms&tokens=8&jitter=0.3"
 			urls := []string{listening(t, "ttft=20ms"+rest), listening(t, c.second+rest+"&seed=2")}
