@@ -11,7 +11,7 @@ PYTHON   ?= python3
 TESTFLAGS := -vet=off -ldflags=-w
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile lint vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -167,12 +167,15 @@ test-real: build ## runs against servers that others wrote, installed under .rea
 lint: ## formatting, vet, the floors of the house, golangci-lint, and the words of pages, messages and comments by vale (make tools installs both)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
 	$(GO) vet ./...
-	$(GO) vet -tags nocluster ./cmd/aiperf
+	$(GO) list -export -test -tags nocluster ./cmd/aiperf >/dev/null # compiles the program and its tests without the code for clusters
 	$(GO) test -short ./internal/base/archtest
 	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
 	golangci-lint run ./...
 	@command -v vale >/dev/null || { echo 'vale is not installed: make tools'; exit 1; }
 	$(GO) run ./test/words
+
+vet-nocluster: ## vet of the program without the code for clusters; make lint only compiles it
+	$(GO) vet -tags nocluster ./cmd/aiperf
 
 vet-others: ## the code and its tests as Windows and macOS build them (their standard library is compiled first: minutes)
 	GOOS=windows $(GO) vet ./...
@@ -185,11 +188,17 @@ tools: ## golangci-lint and vale, built from their modules (vale needs C and C++
 	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	CGO_ENABLED=1 $(GO) install github.com/vale-cli/vale/v3/cmd/vale@v3.20.0
 
+lint-tools: ## golangci-lint and vale in .tools, with only what make lint uses; the compiler needs half the CPU time of make tools
+	$(GO) run ./test/linttools .tools
+
 race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 race-fast: ## the same on the packages where goroutines meet, four tests at a time since most of them wait; streams are cut at every tenth byte (-short), the walk over every leaf of the configuration is one goroutine
 	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -parallel 4 -skip EveryLeaf $(RACE)
+
+race-packages: ## prints the packages of race-fast
+	@echo $(RACE)
 
 race-compile: ## compiles what race-fast runs; CI does so beside steps that mostly wait
 	CGO_ENABLED=1 $(GO) list -export -test -deps -race $(RACE) >/dev/null

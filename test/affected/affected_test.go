@@ -1,0 +1,50 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestAffectedBy follows changes of files through the imports of this repository. transport imports clock, its tests import testhome; sobol imports neither.
+func TestAffectedBy(t *testing.T) {
+	t.Chdir("../..")
+	const transport, sobol, docs = "aiperf/internal/wire/transport", "aiperf/internal/base/sobol", "aiperf/docs"
+	g, err := load([]string{"./internal/wire/transport", "./internal/base/sobol", "./docs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, files string
+		want        []string
+	}{
+		{"an import", "internal/base/clock/deleted.go", []string{transport}},
+		{"an import of tests", "internal/base/testhome/new.go", []string{transport}},
+		{"its own code", "internal/base/sobol/sobol.go", []string{sobol}},
+		{"its own tests", "internal/base/sobol/new_test.go", []string{sobol}},
+		{"tests of an import", "internal/base/clock/new_test.go", nil},
+		{"data of an import", "internal/base/clock/testdata/x/y.json", []string{transport}},
+		{"code of a package below", "internal/base/clock/below/new.go", nil},
+		{"data of another package", "internal/cli/testdata/x", nil},
+		{"an embedded page", "docs/glossary.md", []string{docs}},
+		{"a page of the root", "README.md", nil},
+		{"the modules", "README.md go.sum", []string{transport, sobol, docs}},
+		{"the files of a check", "test/browser/x.js", []string{transport, sobol, docs}},
+	} {
+		got := g.affectedBy(strings.Fields(c.files), []string{"go.mod", "go.sum", "test/browser"})
+		slices.Sort(got)
+		slices.Sort(c.want)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAllWithoutACommit(t *testing.T) {
+	t.Chdir("../..")
+	got, err := affected("", nil, []string{"./internal/base/sobol", "./internal/base/rng"})
+	slices.Sort(got)
+	if err != nil || !slices.Equal(got, []string{"aiperf/internal/base/rng", "aiperf/internal/base/sobol"}) {
+		t.Errorf("%v %v", got, err)
+	}
+}
