@@ -52,6 +52,26 @@ func helpTopics() (names []string) {
 	return names
 }
 
+// topicList says which topics help explains, in lines of at most 90 columns.
+func topicList() string {
+	var b strings.Builder
+	b.WriteString("Topics of aiperf help:")
+	column := b.Len()
+	for i, name := range helpTopics() {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if column += len(name) + len(", "); column > 90 {
+			b.WriteByte('\n')
+			column = len(name)
+		} else {
+			b.WriteByte(' ')
+		}
+		b.WriteString(name)
+	}
+	return b.String()
+}
+
 // helpOn explains one word: a concept, or else a page or a flag of profile, or else a metric.
 func (p *Program) helpOn(root *cobra.Command, word string) error {
 	for _, one := range concepts {

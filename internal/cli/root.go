@@ -92,7 +92,7 @@ func (p *Program) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "aiperf",
 		Short: "benchmarks of LLM inference servers",
-		Long:  "aiperf sends load to an inference server and measures every answer.",
+		Long:  "aiperf sends load to an inference server and measures every answer.\n\n" + topicList(),
 		Example: "  aiperf profile --url mock:// --streaming --concurrency 8      without a server\n" +
 			"  aiperf profile --url localhost:8000 --streaming --request-rate 10 --benchmark-duration 2m\n" +
 			"  aiperf compare artifacts/before artifacts/after\n" +

@@ -81,6 +81,7 @@ func installed(m *machine, install func(dir string), remove func()) {
 			m.t.Errorf("no %s: %v", want, err)
 		}
 	}
+	m.readable("usr")
 	remove()
 	if after := m.tree(); !slices.Equal(before, after) {
 		m.t.Errorf("left after removal:\n%s\nbefore:\n%s", strings.Join(after, "\n"), strings.Join(before, "\n"))

@@ -186,6 +186,24 @@ func (m *machine) tree() []string {
 	return all
 }
 
+// readable checks that every user can enter the directories below a place and read its files.
+func (m *machine) readable(place string) {
+	m.t.Helper()
+	m.must(filepath.WalkDir(filepath.Join(m.root, place), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if need := map[bool]fs.FileMode{true: 0o555, false: 0o444}[d.IsDir()]; info.Mode().Perm()&need != need || info.Mode().Perm()&0o022 != 0 && info.Mode().Type() != fs.ModeSymlink {
+			m.t.Errorf("%s has the mode %v", path, info.Mode())
+		}
+		return nil
+	}))
+}
+
 // unpack puts the layer of an image into the root.
 func (m *machine) unpack(i image) {
 	m.t.Helper()

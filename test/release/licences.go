@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // module is a module whose packages are linked into the program on at least one system.
@@ -62,19 +63,31 @@ func (m *module) read() error {
 		if err != nil {
 			return err
 		}
-		m.files = append(m.files, licenceFile{e.Name(), string(text)})
+		m.files = append(m.files, licenceFile{e.Name(), inUTF8(text)})
 	}
 	if c, ok := chosen[m.path]; ok {
 		text, err := os.ReadFile(filepath.Join(m.dir, filepath.FromSlash(c.file)))
 		if err != nil {
 			return err
 		}
-		m.files = append(m.files, licenceFile{c.file, string(text)})
+		m.files = append(m.files, licenceFile{c.file, inUTF8(text)})
 	}
 	if len(m.files) == 0 {
 		return fmt.Errorf("%s %s has no licence file", m.path, m.version)
 	}
 	return nil
+}
+
+// inUTF8 returns a text in UTF-8. A text that is in another encoding is taken as Latin-1.
+func inUTF8(text []byte) string {
+	if utf8.Valid(text) {
+		return string(text)
+	}
+	var b strings.Builder
+	for _, c := range text {
+		b.WriteRune(rune(c))
+	}
+	return b.String()
 }
 
 // licences maps SPDX names to sentences that occur in the text of that licence only, in lower case without line ends.

@@ -76,6 +76,7 @@ func pagesOf(program string) (list []page, err error) {
 		}
 		list = append(list, below...)
 	}
+	list = append(list, page{"genai-perf", 1, []string{"genai-perf", "--help"}, "aiperf under the name of GenAI-Perf"})
 	for _, topic := range all {
 		if !slices.ContainsFunc(commands, func(c word) bool { return c.name == topic.name }) {
 			list = append(list, page{"aiperf-" + topic.name, 7, []string{"help", topic.name}, "help on " + topic.name})
@@ -124,8 +125,13 @@ func roff(p page, version, text string) string {
 	return b.String()
 }
 
-// escape protects a line from roff: backslashes, hyphens, and control characters at its beginning.
+// aligned matches an ellipsis and the blanks up to an aligned column.
+var aligned = regexp.MustCompile(`…  ( +)`)
+
+// escape protects a line from roff: backslashes, hyphens, and control characters at its beginning. Terminals without Unicode have no ellipsis, so it
+// becomes three dots.
 func escape(line string) string {
+	line = strings.ReplaceAll(aligned.ReplaceAllString(line, "...$1"), "…", "...")
 	line = strings.NewReplacer(`\`, `\e`, `-`, `\-`).Replace(line)
 	if strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'") {
 		line = `\&` + line

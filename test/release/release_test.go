@@ -66,6 +66,15 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// TestEncoding: a licence in Latin-1 becomes UTF-8, and one in UTF-8 stays.
+func TestEncoding(t *testing.T) {
+	for text, want := range map[string]string{"copyright \xa9 1": "copyright © 1", "copyright © 1": "copyright © 1"} {
+		if got := inUTF8([]byte(text)); got != want {
+			t.Errorf("%q became %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestSBOM: the list has the program, Go and every module with its sum and licence; a module without a known licence is an error.
 func TestSBOM(t *testing.T) {
 	t.Setenv("VERSION", "v1.2.3")
@@ -92,10 +101,11 @@ func TestSBOM(t *testing.T) {
 	}
 }
 
-// TestRoff: no line of a help text is taken as a request, and hyphens stay hyphens, so that flags can be copied.
+// TestRoff: no line of a help text is taken as a request, and hyphens stay hyphens, so that flags can be copied. An
+// ellipsis moves no column.
 func TestRoff(t *testing.T) {
-	got := roff(page{"aiperf-x", 1, nil, "a short-text"}, "1.2.3", "Usage: aiperf x\n\n.hidden\n'quote\n  --flag-name\\\nExamples:\n  aiperf x\n")
-	for _, want := range []string{".TH \"AIPERF-X\" 1", "aiperf\\-x \\- a short\\-text", "\n\\&.hidden\n", "\n\\&'quote\n", "\\-\\-flag\\-name\\e", "\n.SH EXAMPLES\n.nf\n  aiperf x\n"} {
+	got := roff(page{"aiperf-x", 1, nil, "a short-text"}, "1.2.3", "Usage: aiperf x\n\n.hidden\n'quote\n  --flag-name\\\n  --url TEXT,…    base\nExamples:\n  aiperf x\n")
+	for _, want := range []string{".TH \"AIPERF-X\" 1", "aiperf\\-x \\- a short\\-text", "\n\\&.hidden\n", "\n\\&'quote\n", "\\-\\-flag\\-name\\e", "url TEXT,...  base\n", "\n.SH EXAMPLES\n.nf\n  aiperf x\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}
