@@ -110,13 +110,15 @@ func linterOf(e ast.Expr) string {
 		if !ok {
 			return ""
 		}
-		if pkg, ok := fun.X.(*ast.Ident); !ok {
+		pkg, ok := fun.X.(*ast.Ident)
+		switch {
+		case !ok:
 			e = fun.X
-		} else if pkg.Name != "linter" {
+		case pkg.Name != "linter":
 			return pkg.Name
-		} else if len(call.Args) == 0 {
+		case len(call.Args) == 0:
 			return ""
-		} else {
+		default:
 			e = call.Args[0]
 		}
 	}
