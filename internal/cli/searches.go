@@ -75,7 +75,7 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 				}
 			}
 			if set.True("--dry-run", false) {
-				fmt.Fprintf(p.Out, "dry run: one user, then at most %d cells of 5 to 65 s in at most %g s, six cells and half a minute at least; it ends when the answer to %s is settled, and loads and requests follow from the answers\n",
+				fmt.Fprintf(p.Out, "dry run: measures one user first, then at most %d loads for 5 to 65 s each, at most %g s in all. It measures at least six loads, and half a minute, and ends when it knows the answer to %s. Each load depends on the results before it.\n",
 					o.Cells, o.Seconds, strings.Join(texts, ", "))
 				return 0, nil
 			}

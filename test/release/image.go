@@ -134,7 +134,7 @@ func imageArchive(layer []byte, architecture string) ([]byte, error) {
 	manifest.Layers = []descriptor{blobs.add("application/vnd.oci.image.layer.v1.tar+gzip", packed.Bytes())}
 	manifest.Config = blobs.addJSON("application/vnd.oci.image.config.v1+json", imageStart(layer, architecture))
 	top := blobs.addJSON(manifest.Type, manifest)
-	top.Annotations = map[string]string{"org.opencontainers.image.ref.name": releaseVersion()}
+	top.Annotations = map[string]string{"org.opencontainers.image.ref.name": "aiperf:" + releaseVersion()} // podman load names the image so
 	index, err := json.Marshal(imageIndex{Schema: 2, Manifests: []descriptor{top}})
 	if err != nil {
 		return nil, err

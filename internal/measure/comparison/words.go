@@ -42,7 +42,11 @@ func (l *Line) figures() (a, b, difference, interval string) {
 		}
 		return strings.Replace(fmt.Sprintf("%+.1f", 100*v), "-0.0", "+0.0", 1)
 	}
-	return show(l.A), show(l.B), share(l.Difference) + unit, share(l.Low) + " to " + share(l.High) + unit
+	interval = share(l.Low) + " to " + share(l.High) + unit
+	if !l.Bounded(l.Low) && !l.Bounded(l.High) {
+		interval = "unbounded"
+	}
+	return show(l.A), show(l.B), share(l.Difference) + unit, interval
 }
 
 // name returns the name of a line's statistic.
