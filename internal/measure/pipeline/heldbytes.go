@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"sync"
-	"unsafe"
 
 	"aiperf/internal/measure/record"
 )
@@ -99,17 +98,4 @@ func (h *recordMemory) answered(n int64) {
 	h.bytes -= n
 	h.mu.Unlock()
 	h.room.Broadcast()
-}
-
-// size returns the approximate memory of an answer, in bytes.
-func size(rec *record.Record) int64 {
-	n := len(rec.Messages) * int(unsafe.Sizeof(record.Message{}))
-	for i := range rec.Messages {
-		m := &rec.Messages[i]
-		n += len(m.Raw)
-		for _, f := range m.Fields {
-			n += int(unsafe.Sizeof(f)) + len(f.Value)
-		}
-	}
-	return int64(n)
 }

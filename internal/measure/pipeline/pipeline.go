@@ -125,7 +125,7 @@ func New(opts Options) *Pipeline {
 // Put passes a finished record to the pipeline, which releases it. Put does not block. If the queue or the memory is full, the record goes to the
 // temporary file. Put waits for room only if that file cannot be written.
 func (p *Pipeline) Put(rec *record.Record) {
-	it := item{rec: rec, size: size(rec)}
+	it := item{rec: rec, size: record.Size(rec.Messages)}
 	if p.memory.try(rec, it.size) {
 		if p.queue.put(it) {
 			return
@@ -154,7 +154,7 @@ func (p *Pipeline) wait(it item) {
 // Feed passes a record to the pipeline and waits for room. Records fed by one goroutine are reduced and written in that order.
 func (p *Pipeline) Feed(rec *record.Record) {
 	p.feedCount++
-	p.wait(item{rec, p.feedCount, size(rec)})
+	p.wait(item{rec, p.feedCount, record.Size(rec.Messages)})
 }
 
 // Accept passes on a request that another process has finished (Options.Forward). It waits for room. The pipeline owns the entries from then on.
@@ -167,7 +167,7 @@ func (p *Pipeline) Backlog() (largest, spilled int64) { return p.queue.largest()
 
 // Close waits until every record is reduced, completes the files and returns their errors. The reducers may be read afterwards.
 func (p *Pipeline) Close() error {
-	err := p.spill.drain(func(rec *record.Record) { p.wait(item{rec: rec, size: size(rec)}) })
+	err := p.spill.drain(func(rec *record.Record) { p.wait(item{rec: rec, size: record.Size(rec.Messages)}) })
 	p.queue.close()
 	p.workers.Wait()
 	close(p.done)
@@ -211,6 +211,7 @@ func (p *Pipeline) work() {
 }
 
 func (p *Pipeline) reduce(rec *record.Record) result {
+	record.Unpack(rec.Messages)
 	reply, failure := p.opts.Decode(rec)
 	if rec.Error == nil {
 		rec.Error = failure

@@ -5,8 +5,9 @@ import "aiperf/internal/base/binenc"
 // layout is the version of the binary form of a record; other versions are rejected.
 const layout = 2
 
-// Append appends the binary form of the record to dst, without its release function.
+// Append appends the binary form of the record to dst, without its release function. It unpacks the messages.
 func (r *Record) Append(dst []byte) []byte {
+	Unpack(r.Messages)
 	c := binenc.NewWriter(dst)
 	r.visit(c)
 	return c.Bytes()

@@ -139,11 +139,13 @@ type Message struct {
 	Clock       Clock
 	Body        bool   // a whole body, not an event
 	Line        bool   // Raw is a single line
-	Raw         []byte // the event's lines without the empty line that ends it, or the decoded body
+	Raw         []byte // the event's lines without the empty line that ends it, or the decoded body; nil while IsPacked
 	// Fields of an event read from an export instead of the network; nil = parse Raw (package framing).
 	Fields      []Field
 	ContentType string // content type of a body
 	Size        int    // size of a binary body whose content was not stored (Raw nil)
+
+	packed *Packed // holds the bytes of an event that has no Raw now; nil = Raw is all there is
 }
 
 // Field is one line of an event.

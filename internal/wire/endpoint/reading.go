@@ -38,6 +38,9 @@ func (r *Reading) All(messages []record.Message) *record.Error {
 }
 
 func (r *Reading) read(messages []record.Message) {
+	if messages[r.messagesRead].IsPacked() {
+		record.Unpack(messages)
+	}
 	content, failure := r.answer.Add(&messages[r.messagesRead], r.messagesRead)
 	r.messagesRead++
 	r.content = r.content || content

@@ -7,13 +7,16 @@ import (
 	"aiperf/internal/measure/record"
 )
 
-// arena holds the bytes of one record's messages in pooled pages. A message never moves once it is complete. A record that is still waiting costs one
-// small page; a record that receives much gets larger pages.
+// arena holds the bytes of one record's messages in pooled pages. A record that is still waiting costs one small page; a body that brings much gets
+// larger pages. The messages of a stream are packed when their page is full, except those of the first page, which are read when the request ends.
 type arena struct {
 	full     []*page
 	cur      *page
 	total    int // bytes in full pages
 	messages []record.Message
+	onPages  int   // messages whose bytes are on full pages
+	marks    []int // indexes of messages that only mark the end of the stream
+	packed   record.Packed
 }
 
 type page struct {
@@ -36,20 +39,31 @@ func (a *arena) add(b []byte, keep int) (all []byte, moved int) {
 		a.cur = newPage(len(b), a.total)
 	}
 	if have := len(a.cur.buf); have+len(b) > cap(a.cur.buf) {
-		kept := have - keep
-		p := newPage(max(kept+len(b), min(2*kept, 1<<30)), a.total+keep)
-		p.buf = append(p.buf, a.cur.buf[keep:]...)
-		a.total += keep
-		if keep == 0 {
-			a.cur.free() // the whole page was one unfinished message
-		} else {
-			a.cur.buf = a.cur.buf[:keep]
-			a.full = append(a.full, a.cur)
+		kept, old := have-keep, a.cur
+		free := a.turn(keep)
+		p := newPage(max(kept+len(b), min(2*kept, 1<<30)), a.total)
+		p.buf = append(p.buf, old.buf[keep:have]...)
+		if free {
+			old.free()
 		}
 		a.cur, moved = p, keep
 	}
 	a.cur.buf = append(a.cur.buf, b...)
 	return a.cur.buf, moved
+}
+
+// turn packs the messages on the first bytes of the current page, or adds the page to the full ones. It reports whether the page is free for others.
+func (a *arena) turn(complete int) (free bool) {
+	if complete == 0 {
+		return true // the whole page was one unfinished message
+	}
+	if free = len(a.full) > 0 && a.packed.Pack(a.messages, a.onPages); !free {
+		a.total += complete
+		a.cur.buf = a.cur.buf[:complete]
+		a.full = append(a.full, a.cur)
+	}
+	a.onPages = len(a.messages)
+	return free
 }
 
 // newPage returns a page with room for need bytes, for a record that already holds held bytes.
@@ -88,6 +102,7 @@ func Beginning(messages []record.Message) []record.Message { return beginning(me
 
 // beginning copies the first messages, up to keep bytes. An empty message counts as EventShare bytes.
 func beginning(messages []record.Message, keep int) (kept []record.Message) {
+	record.Unpack(messages[:min(len(messages), keep/EventShare+1)])
 	for _, m := range messages {
 		if keep -= max(len(m.Raw), EventShare); keep < 0 {
 			break
@@ -115,7 +130,8 @@ func (a *arena) reset() {
 		a.cur.free()
 		a.cur = nil
 	}
-	a.total = 0
+	a.total, a.onPages, a.marks = 0, 0, a.marks[:0]
+	a.packed.Reset()
 	clear(a.messages)
 	a.messages = a.messages[:0]
 	if cap(a.messages) > maxKeptMessages {

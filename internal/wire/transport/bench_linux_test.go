@@ -199,6 +199,7 @@ func ourStream(c *Client, addr string, events int, gap time.Duration, d *delays)
 		return fmt.Errorf("%+v", rec.Error)
 	}
 	var mine []int64
+	record.Unpack(rec.Messages)
 	for _, m := range rec.Messages {
 		if t := serverTime(m.Raw); t != 0 {
 			mine = append(mine, m.At+monotonicOffset-t)

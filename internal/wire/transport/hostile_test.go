@@ -36,6 +36,7 @@ func bounded(t *testing.T) *Client {
 
 // kept is how many bytes of messages a record holds.
 func kept(rec *record.Record) (n int) {
+	record.Unpack(rec.Messages)
 	for _, m := range rec.Messages {
 		n += len(m.Raw)
 	}

@@ -1,12 +1,12 @@
 package transport
 
 import (
+	"slices"
 	"time"
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/capture"
-	"aiperf/internal/wire/framing"
 )
 
 // arrival is the time at which the bytes of a read arrived. The stamp belongs to the last byte: segments merge in the kernel's receive queue and only
@@ -199,23 +199,20 @@ func (x *Exchange) updateLastDelay() {
 	k.delayMax = max(k.delayMax, k.user-k.at+k.earliest())
 }
 
-// Uncertainty returns the uncertainty, in ns, of the first message of a record and of the worst gap between two events. An end mark does not count as
-// an event.
-func Uncertainty(f framing.Format, messages []record.Message) (first, gap int64) {
-	mark := func(m *record.Message) bool {
-		_, mark := f.Ends(m.Raw)
-		return mark
-	}
+// Uncertainty returns the uncertainty, in ns, of the first message of a record and of the worst gap between two events. marks are the indexes of the
+// messages that only mark the end of the stream; they do not count as events.
+func Uncertainty(messages []record.Message, marks []int) (first, gap int64) {
+	mark := func(i int) bool { return slices.Contains(marks, i) }
 	for i := range messages {
 		m := &messages[i]
 		if i == 0 {
 			first = m.UncertainNs
 		}
-		if len(messages) > 1 && !(i > 0 && mark(m)) {
+		if len(messages) > 1 && !(i > 0 && mark(i)) {
 			gap = max(gap, m.UncertainNs)
 		}
 	}
-	if len(messages) == 2 && mark(&messages[1]) {
+	if len(messages) == 2 && mark(1) {
 		gap = 0
 	}
 	return first, gap

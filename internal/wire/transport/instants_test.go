@@ -14,7 +14,6 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/wire/framing"
 )
 
 // certificate is one that nobody trusts.
@@ -207,15 +206,17 @@ func TestUncertainty(t *testing.T) {
 	done := record.Message{Raw: []byte("data: [DONE]"), UncertainNs: 99}
 	for _, c := range []struct {
 		messages   []record.Message
+		marks      []int
 		first, gap int64
 	}{
-		{nil, 0, 0},
-		{[]record.Message{event(5)}, 5, 0},
-		{[]record.Message{event(5), done}, 5, 0},
-		{[]record.Message{event(0), event(7), event(3), done}, 0, 7},
-		{[]record.Message{event(9), event(0)}, 9, 9},
+		{nil, nil, 0, 0},
+		{[]record.Message{event(5)}, nil, 5, 0},
+		{[]record.Message{event(5), done}, []int{1}, 5, 0},
+		{[]record.Message{event(0), event(7), event(3), done}, []int{3}, 0, 7},
+		{[]record.Message{event(0), event(7), done, event(8), done}, []int{2, 4}, 0, 8},
+		{[]record.Message{event(9), event(0)}, nil, 9, 9},
 	} {
-		if first, gap := Uncertainty(framing.SSE, c.messages); first != c.first || gap != c.gap {
+		if first, gap := Uncertainty(c.messages, c.marks); first != c.first || gap != c.gap {
 			t.Errorf("%+v: %d, %d", c, first, gap)
 		}
 	}

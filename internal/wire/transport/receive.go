@@ -382,7 +382,7 @@ func (x *Exchange) fill() {
 	r.Trace = t
 	if a := x.arena; a != nil {
 		r.Messages = a.messages
-		t.FirstUncertainNs, t.GapUncertainNs = Uncertainty(x.req.format(), a.messages)
+		t.FirstUncertainNs, t.GapUncertainNs = Uncertainty(a.messages, a.marks)
 		r.OnRelease(a.free)
 	}
 }

@@ -121,13 +121,15 @@ func (x *Exchange) message(raw []byte, single bool, end uint64, onMessage OnMess
 		return false
 	}
 	x.note(int32(len(a.messages)-1), end)
-	if x.doneMark == 0 {
-		if last, _ := x.req.format().Ends(raw); last {
-			x.mu.Lock()
-			x.doneMark = at
-			x.armRead()
-			x.mu.Unlock()
-		}
+	last, mark := x.req.format().Ends(raw)
+	if mark {
+		a.marks = append(a.marks, len(a.messages)-1)
+	}
+	if last && x.doneMark == 0 {
+		x.mu.Lock()
+		x.doneMark = at
+		x.armRead()
+		x.mu.Unlock()
 	}
 	return true
 }

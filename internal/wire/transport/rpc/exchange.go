@@ -12,7 +12,6 @@ import (
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/record"
-	"aiperf/internal/wire/framing"
 	"aiperf/internal/wire/grpcwire"
 	"aiperf/internal/wire/transport"
 )
@@ -356,7 +355,7 @@ func (x *Exchange) fill(seen timeline) {
 		t.FirstChunk, t.LastChunk = seen.arrivals[0].At, seen.arrivals[n-1].At
 	}
 	t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = seen.reads, seen.delaySum, seen.delayMax, seen.lastMax
-	t.FirstUncertainNs, t.GapUncertainNs = transport.Uncertainty(framing.SSE, r.Messages)
+	t.FirstUncertainNs, t.GapUncertainNs = transport.Uncertainty(r.Messages, nil)
 	r.End = max(seen.ended, t.LastChunk, x.start+1)
 	if x.err != nil {
 		if r.End = max(clock.Now(), x.start+1); r.CancelledAt != 0 {
