@@ -3,7 +3,7 @@ package record
 import "aiperf/internal/base/binenc"
 
 // layout is the version of the binary form of a record; other versions are rejected.
-const layout = 2
+const layout = 3
 
 // Append appends the binary form of the record to dst, without its release function. It unpacks the messages.
 func (r *Record) Append(dst []byte) []byte {
@@ -72,12 +72,16 @@ func visitMessage(c *binenc.Coder, m *Message) {
 	c.Bool(&m.Body)
 	c.Bool(&m.Line)
 	c.ByteSlice(&m.Raw)
-	binenc.Slice(c, &m.Fields, func(c *binenc.Coder, f *Field) {
+	binenc.Pointer(c, &m.Details, visitDetails)
+}
+
+func visitDetails(c *binenc.Coder, d *Details) {
+	binenc.Slice(c, &d.Fields, func(c *binenc.Coder, f *Field) {
 		c.String(&f.Name)
 		c.String(&f.Value)
 	})
-	c.String(&m.ContentType)
-	c.Int(&m.Size)
+	c.String(&d.ContentType)
+	c.Int(&d.Size)
 }
 
 func visitExchange(c *binenc.Coder, x *Exchange) {

@@ -143,7 +143,7 @@ func Size(messages []Message) int64 {
 	for i := range messages {
 		m := &messages[i]
 		n += len(m.Raw)
-		for _, f := range m.Fields {
+		for _, f := range m.Fields() {
 			n += int(unsafe.Sizeof(f)) + len(f.Value)
 		}
 		if packed == nil && m.packed != nil {

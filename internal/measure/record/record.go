@@ -137,15 +137,43 @@ type Message struct {
 	// unread bytes, and after the request was sent. 0 = At is the arrival, as precisely as Clock allows.
 	UncertainNs int64
 	Clock       Clock
-	Body        bool   // a whole body, not an event
-	Line        bool   // Raw is a single line
-	Raw         []byte // the event's lines without the empty line that ends it, or the decoded body; nil while IsPacked
-	// Fields of an event read from an export instead of the network; nil = parse Raw (package framing).
-	Fields      []Field
-	ContentType string // content type of a body
-	Size        int    // size of a binary body whose content was not stored (Raw nil)
+	Body        bool     // a whole body, not an event
+	Line        bool     // Raw is a single line
+	Raw         []byte   // the event's lines without the empty line that ends it, or the decoded body; nil while IsPacked
+	Details     *Details // what most messages do not have; nil = none of it
 
 	packed *Packed // holds the bytes of an event that has no Raw now; nil = Raw is all there is
+}
+
+// Details are what only bodies, and events from exports, have. Millions of events wait in memory without them.
+type Details struct {
+	Fields      []Field // of an event read from an export instead of the network; nil = parse Raw (package framing)
+	ContentType string  // of a body
+	Size        int     // of a binary body whose content was not stored (Raw nil)
+}
+
+// Fields returns the fields of an event read from an export; nil = parse Raw (package framing).
+func (m *Message) Fields() []Field {
+	if m.Details == nil {
+		return nil
+	}
+	return m.Details.Fields
+}
+
+// ContentType returns the content type of a body; "" = unknown.
+func (m *Message) ContentType() string {
+	if m.Details == nil {
+		return ""
+	}
+	return m.Details.ContentType
+}
+
+// Size returns the size, in bytes, of a binary body whose content was not stored (Raw nil); 0 = it was.
+func (m *Message) Size() int {
+	if m.Details == nil {
+		return 0
+	}
+	return m.Details.Size
 }
 
 // Field is one line of an event.

@@ -92,7 +92,7 @@ func TestRawRoundTrip(t *testing.T) {
 	}
 	want := [][]record.Field{{{Name: "event", Value: "delta"}, {Name: "data", Value: `{"a":"<ü>"}`}}, {{Name: "comment", Value: "ping"}, {Name: "data", Value: "{}"}}, {{Name: "data", Value: "[DONE]"}}}
 	for i, fields := range want {
-		if m, sent := got.Messages[i], rec.Messages[i]; m.At != sent.At || m.UncertainNs != sent.UncertainNs || m.Clock != sent.Clock || len(m.Fields) != len(fields) || m.Fields[0] != fields[0] {
+		if m, sent := got.Messages[i], rec.Messages[i]; m.At != sent.At || m.UncertainNs != sent.UncertainNs || m.Clock != sent.Clock || len(m.Fields()) != len(fields) || m.Fields()[0] != fields[0] {
 			t.Errorf("message %d: %+v", i, m)
 		}
 	}

@@ -91,10 +91,10 @@ func appendMessage(b []byte, f framing.Format, m *record.Message) []byte {
 	switch {
 	case binary(m):
 		o.Text("raw_bytes", "") // the bytes are not kept
-		o.Text("content_type", m.ContentType)
+		o.Text("content_type", m.ContentType())
 	case m.Body:
 		o.Text("text", string(m.Raw))
-		o.TextIfAny("content_type", m.ContentType)
+		o.TextIfAny("content_type", m.ContentType())
 	default:
 		o.Key("packets")
 		o.B = appendPackets(o.B, f, m)
@@ -103,7 +103,7 @@ func appendMessage(b []byte, f framing.Format, m *record.Message) []byte {
 }
 
 // binary reports whether a message is a body that is not text; only its size is known.
-func binary(m *record.Message) bool { return m.Body && m.Raw == nil && m.Size > 0 }
+func binary(m *record.Message) bool { return m.Body && m.Raw == nil && m.Size() > 0 }
 
 // appendBeside writes data on the responses beyond AIPerf's keys, as lists with one entry per response: response_uncertain_ns (how much earlier it may
 // have arrived), response_clocks (where they differ) and response_sizes (of binary bodies). A list without any value is omitted.
@@ -125,7 +125,7 @@ func appendBeside(o *jsontext.Object, list []record.Message) {
 	numbers("response_uncertain_ns", func(m *record.Message) int64 { return m.UncertainNs })
 	numbers("response_sizes", func(m *record.Message) int64 {
 		if binary(m) {
-			return int64(m.Size)
+			return int64(m.Size())
 		}
 		return 0
 	})
@@ -174,8 +174,8 @@ func appendPackets(b []byte, f framing.Format, m *record.Message) []byte {
 		}
 		b = p.Close()
 	}
-	if m.Fields != nil {
-		for _, f := range m.Fields {
+	if m.Fields() != nil {
+		for _, f := range m.Fields() {
 			put(f.Name, f.Value, false)
 		}
 	} else {

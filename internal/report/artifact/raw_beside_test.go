@@ -16,7 +16,7 @@ func TestResponsesHaveAIPerfsKeysAlone(t *testing.T) {
 	messages := []record.Message{
 		{At: 2000, Raw: []byte("data: {}"), Clock: record.KernelClock},
 		{At: 3000, Raw: []byte("data: {}"), UncertainNs: 500, Clock: record.UserClock},
-		{At: 4000, Body: true, Size: 77, ContentType: "video/mp4", Clock: record.KernelClock},
+		{At: 4000, Body: true, Details: &record.Details{Size: 77, ContentType: "video/mp4"}, Clock: record.KernelClock},
 	}
 	rec := &record.Record{Start: 1000, End: 5000, WallOffset: 1, Status: 200, Messages: messages, Trace: &record.Trace{}}
 	w := &Raw{}
@@ -51,7 +51,7 @@ func TestResponsesHaveAIPerfsKeysAlone(t *testing.T) {
 			read++
 			for i := range messages {
 				got, want := &r.Messages[i], &messages[i]
-				if got.UncertainNs != want.UncertainNs || got.Clock != want.Clock || got.Body && got.Size != want.Size {
+				if got.UncertainNs != want.UncertainNs || got.Clock != want.Clock || got.Body && got.Size() != want.Size() {
 					t.Errorf("%s: response %d: %+v, want %+v", name, i, got, want)
 				}
 			}

@@ -71,15 +71,15 @@ func readMessage(v *fastjson.Value) record.Message {
 	}
 	packets := v.Get("packets")
 	if packets == nil {
-		m.Body, m.ContentType, m.Size = true, text(v.Get("content_type")), v.GetInt("size")
+		m.Body, m.Details = true, &record.Details{ContentType: text(v.Get("content_type")), Size: v.GetInt("size")}
 		if t := v.Get("text"); t != nil {
 			m.Raw = append([]byte{}, t.GetStringBytes()...)
 		}
 		return m
 	}
-	m.Fields = []record.Field{}
+	m.Details = &record.Details{Fields: []record.Field{}}
 	for _, p := range packets.GetArray() {
-		m.Fields = append(m.Fields, record.Field{Name: text(p.Get("name")), Value: text(p.Get("value"))})
+		m.Details.Fields = append(m.Details.Fields, record.Field{Name: text(p.Get("name")), Value: text(p.Get("value"))})
 	}
 	return m
 }

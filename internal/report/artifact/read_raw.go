@@ -109,7 +109,10 @@ func readBeside(v *fastjson.Value, messages []record.Message) {
 	each("response_uncertain_ns", func(m *record.Message, one *fastjson.Value) { m.UncertainNs, _ = one.Int64() })
 	each("response_sizes", func(m *record.Message, one *fastjson.Value) {
 		if n, err := one.Int(); err == nil && n > 0 {
-			m.Size = n
+			if m.Details == nil {
+				m.Details = new(record.Details)
+			}
+			m.Details.Size = n
 		}
 	})
 	each("response_clocks", func(m *record.Message, one *fastjson.Value) { m.Clock = record.ParseClock(text(one)) })

@@ -101,8 +101,8 @@ var answerCases = []answerCase{
 	{id: "H35", answer: measured(jsonHead+"X-Long: "+strings.Repeat("y", 9000)+"\r\n", document), asked: inOnePiece, want: ab("a")},
 	{id: "H36", answer: fmt.Sprintf("HTTP/1.1 200 OK\r\ncOnTeNt-TyPe: application/json\r\nX-A: 1\r\nx-a: 2\r\nCONTENT-length: %d\r\n\r\n%s", len(document), document), asked: inOnePiece, want: ab("a")},
 	{id: "H53", answer: measured("HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n", "12345"), asked: inOnePiece, outcome: noResult, check: func(t *testing.T, g *got) {
-		if g.Messages[0].Size != 5 {
-			t.Errorf("H53: size %d, want 5", g.Messages[0].Size)
+		if g.Messages[0].Size() != 5 {
+			t.Errorf("H53: size %d, want 5", g.Messages[0].Size())
 		}
 	}},
 }

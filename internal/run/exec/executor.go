@@ -240,7 +240,7 @@ func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
 	if a.followed() {
 		firstToken = a.reportFirstToken(firstToken)
 	}
-	rec := &record.Record{Meta: a.meta(), Intended: a.issue.Intended, Issued: a.issue.At, Counted: record.CountedText(a.turn().Counted)}
+	rec := a.newRecord()
 	switch {
 	case a.formatError != nil:
 		a.refuse(rec)
@@ -278,10 +278,14 @@ func (a *armedRequest) reportFirstToken(firstToken func(at int64)) func(at int64
 	}
 }
 
-// meta returns the metadata of the request for its record.
-func (a *armedRequest) meta() record.Meta {
-	p, t := a.request.Phase, a.turn()
-	m := record.Meta{
+// newRecord returns the record of the request, with its metadata. It is a separate function, and not inlined, because its large frame would otherwise
+// stay on the stack of every request that waits.
+//
+//go:noinline
+func (a *armedRequest) newRecord() *record.Record {
+	rec := &record.Record{Intended: a.issue.Intended, Issued: a.issue.At, Counted: record.CountedText(a.turn().Counted)}
+	p, t, m := a.request.Phase, a.turn(), &rec.Meta
+	*m = record.Meta{
 		SessionNum: a.issue.Number, RequestID: a.id, CorrelationID: a.request.Session.ID, ConversationID: a.session.conversation.ID,
 		TurnIndex: a.request.Turn, Model: t.Model, URLIndex: a.request.Session.URL, WorkerID: a.worker, ProcessorID: a.processor,
 		AudioSeconds: t.AudioSeconds(), Warmup: p.Warmup, PhaseIndex: p.Index, ProfilingIndex: p.Profiling, PhaseName: p.Name,
@@ -305,7 +309,7 @@ func (a *armedRequest) meta() record.Meta {
 	if p.Mode == load.FixedSchedule {
 		m.TurnTimestamp = t.Timestamp
 	}
-	return m
+	return rec
 }
 
 // read returns the decoder of the answer; it is created at the first call.

@@ -178,7 +178,7 @@ func TestPolling(t *testing.T) {
 			reply := replies[len(w.sent)-1]
 			m := body(reply)
 			if reply == "" {
-				m = record.Message{Body: true, Size: 99}
+				m = record.Message{Body: true, Details: &record.Details{Size: 99}}
 			}
 			says(rec, on, m)
 		}
@@ -277,7 +277,7 @@ func TestDownloadsAreSentOn(t *testing.T) {
 				rec.Status, rec.Error = 302, &record.Error{Code: 302, Type: "Found"}
 				rec.ResponseHeaders = []record.Header{{Name: "location", Value: []string{"../moved?a=b#c", "http://other/film"}[min(1, hops-1)]}}
 			case c.final == 200:
-				says(rec, on, record.Message{Body: true, Size: 7, ContentType: "video/mp4"})
+				says(rec, on, record.Message{Body: true, Details: &record.Details{Size: 7, ContentType: "video/mp4"}})
 			default:
 				rec.Status, rec.Error = c.final, &record.Error{Code: c.final, Type: "Not Found"}
 			}

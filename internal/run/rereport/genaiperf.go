@@ -206,7 +206,7 @@ func (q *oldRequest) record() (*record.Record, error) {
 // messages returns the messages of one read: a body, or one or more events.
 func messages(text string, at int64) (list []record.Message) {
 	if !strings.HasPrefix(text, "data:") {
-		return []record.Message{{At: at, Body: true, Raw: []byte(text), ContentType: "application/json"}}
+		return []record.Message{{At: at, Body: true, Raw: []byte(text), Details: &record.Details{ContentType: "application/json"}}}
 	}
 	for event := range bytes.SplitSeq([]byte(text), []byte("\n\n")) {
 		if event = bytes.TrimSpace(event); len(event) > 0 {

@@ -213,9 +213,9 @@ func appendTensors(b []byte, list []*fastjson.Value) []byte {
 // message that ends Triton's answer.
 func oldOutput(m *record.Message) []byte {
 	text, data := string(m.Raw), string(m.Raw)
-	if m.Fields != nil {
+	if m.Fields() != nil {
 		text, data = "", ""
-		for _, f := range m.Fields {
+		for _, f := range m.Fields() {
 			text += f.Name + ": " + f.Value + "\n"
 			if f.Name == "data" {
 				data += f.Value

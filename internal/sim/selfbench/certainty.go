@@ -289,7 +289,7 @@ func tokensOf(dir string) (map[string]int, error) {
 
 // isDone reports whether an event of an export is the end mark of its stream.
 func isDone(m *record.Message) bool {
-	return len(m.Fields) == 1 && m.Fields[0].Name == "data" && m.Fields[0].Value == "[DONE]"
+	return len(m.Fields()) == 1 && m.Fields()[0].Name == "data" && m.Fields()[0].Value == "[DONE]"
 }
 
 // contents returns the events of an answer that carry text.

@@ -105,7 +105,7 @@ func (a *strictAnswer) end(payload []byte) {
 		if v, err := p.ParseBytes(payload); err == nil && v.Exists("stream") && !v.GetBool("stream") {
 			return // no stream was requested
 		}
-		a.fault = fmt.Sprintf("the answer is not an event stream but %s: %s", a.whole.ContentType, quote(a.whole.Raw))
+		a.fault = fmt.Sprintf("the answer is not an event stream but %s: %s", a.whole.ContentType(), quote(a.whole.Raw))
 	case a.done:
 	case len(a.finished) == 0:
 		a.fault = "it ended without [DONE]"

@@ -254,7 +254,7 @@ func TestDeclaredFramings(t *testing.T) {
 			for _, f := range parsed.Fields() {
 				fields = append(fields, record.Field{Name: f.Name, Value: f.Value})
 			}
-			export.Messages = append(export.Messages, record.Message{At: m.At, Fields: fields})
+			export.Messages = append(export.Messages, record.Message{At: m.At, Details: &record.Details{Fields: fields}})
 		}
 		for from, rec := range map[string]*record.Record{"wire": wire, "export": export} {
 			r, failure := Decode(codec(t, "x", Settings{Streaming: true}), rec, DecodeOptions{})

@@ -33,7 +33,7 @@ func jobFailure(text string) *record.Error {
 // Add implements Answer.
 func (a *polledAnswer) Add(m *record.Message, index int) (content bool, failure *record.Error) {
 	switch {
-	case a.ended && m.Body && m.Raw == nil && m.Size > 0:
+	case a.ended && m.Body && m.Raw == nil && m.Size() > 0:
 		a.final.addBinary(m.At, index, a.kind)
 		return true, nil
 	case a.ended:

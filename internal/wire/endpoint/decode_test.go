@@ -96,7 +96,9 @@ func TestTheLastUsageCountsAndTheFirstChunkHasItsOwn(t *testing.T) {
 }
 
 func TestEventsFromAnExportReadAsFromTheWire(t *testing.T) {
-	fields := func(list ...record.Field) record.Message { return record.Message{At: 1, Fields: list} }
+	fields := func(list ...record.Field) record.Message {
+		return record.Message{At: 1, Details: &record.Details{Fields: list}}
+	}
 	chunk := strings.TrimPrefix(delta(`"content":"a"`), "data: ")
 	rec := &record.Record{Messages: []record.Message{fields(record.Field{Name: "comment", Value: "ping"}),
 		fields(record.Field{Name: "data", Value: chunk}), fields(record.Field{Name: "data", Value: "[DONE]"})}}

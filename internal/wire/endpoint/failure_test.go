@@ -64,7 +64,7 @@ func TestFailureNeedsTheCheapTest(t *testing.T) {
 	const doc = `{"\u0065rror":"x"}`
 	for name, raw := range map[string]string{"chat": "data: " + doc, "ollama_chat": doc} {
 		m := record.Message{At: 2, Raw: []byte(raw), Line: true}
-		export := record.Message{At: 2, Fields: []record.Field{{Name: "data", Value: doc}}}
+		export := record.Message{At: 2, Details: &record.Details{Fields: []record.Field{{Name: "data", Value: doc}}}}
 		for way, m := range map[string]record.Message{"stream": m, "export": export} {
 			rec := &record.Record{Start: 1, End: 9, Messages: []record.Message{m}}
 			if _, failure := Decode(codec(t, name, Settings{Streaming: true}), rec, DecodeOptions{}); failure == nil || failure.Type != invalidResult {
@@ -78,7 +78,7 @@ func TestFailureNeedsTheCheapTest(t *testing.T) {
 func TestExportFailsLikeItsStream(t *testing.T) {
 	const doc = `{"\u0065rror":"x"}`
 	stream := record.Message{At: 2, Raw: []byte("data: " + doc + "\nerror")}
-	export := record.Message{At: 2, Fields: []record.Field{{Name: "data", Value: doc}, {Name: "error"}}}
+	export := record.Message{At: 2, Details: &record.Details{Fields: []record.Field{{Name: "data", Value: doc}, {Name: "error"}}}}
 	for way, m := range map[string]record.Message{"stream": stream, "export": export} {
 		rec := &record.Record{Start: 1, End: 9, Messages: []record.Message{m}}
 		if _, failure := Decode(chatCodec(t), rec, DecodeOptions{}); failure == nil || failure.Type != framing.SSE.Failure() || failure.Message != "x" {

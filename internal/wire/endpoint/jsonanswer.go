@@ -138,7 +138,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		}
 		return d.accept(m.At, index)
 	}
-	if m.Fields != nil {
+	if m.Fields() != nil {
 		return d.readEvent(m, index)
 	}
 	doc, plain := d.format.Data(m.Raw, m.Line)
@@ -176,7 +176,7 @@ func (d *jsonAnswer) accept(at int64, index int) *record.Error {
 // readVerbatim takes a message as text. Those of an export hold it as a JSON string.
 func (d *jsonAnswer) readVerbatim(m *record.Message, index int) {
 	text := jsontext.Text{Raw: m.Raw, Set: true}
-	if m.Fields != nil {
+	if m.Fields() != nil {
 		framing.Take(d.format, &d.event, m)
 		s := jsontext.Scanner{Doc: d.event.Data()}
 		text = s.Text()
@@ -249,10 +249,10 @@ func (d *jsonAnswer) eachLine() bool {
 
 // mayFail is the cheap test of a message of several lines, or of one from an export.
 func (d *jsonAnswer) mayFail(m *record.Message) bool {
-	if m.Fields == nil {
+	if m.Fields() == nil {
 		return d.format.MayFail(m.Raw, false)
 	}
-	return slices.ContainsFunc(m.Fields, func(f record.Field) bool {
+	return slices.ContainsFunc(m.Fields(), func(f record.Field) bool {
 		return d.format.MayFail([]byte(f.Name), false) || d.format.MayFail([]byte(f.Value), false)
 	})
 }

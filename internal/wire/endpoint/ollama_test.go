@@ -49,7 +49,7 @@ func ollamaStream(exported bool, docs ...string) *record.Record {
 	for i, doc := range docs {
 		m := record.Message{At: int64(i + 1), Line: true, Raw: []byte(doc)}
 		if exported {
-			m.Raw, m.Fields = nil, []record.Field{{Name: "data", Value: doc}}
+			m.Raw, m.Details = nil, &record.Details{Fields: []record.Field{{Name: "data", Value: doc}}}
 		}
 		rec.Messages = append(rec.Messages, m)
 	}

@@ -106,7 +106,7 @@ func (c *goldenCase) record(t *testing.T) *record.Record {
 			body, _ = charmap.ISO8859_1.NewDecoder().Bytes(body)
 		}
 		if len(body) > 0 {
-			rec.Messages = []record.Message{{At: 1, Body: true, Raw: body, ContentType: kind}}
+			rec.Messages = []record.Message{{At: 1, Body: true, Raw: body, Details: &record.Details{ContentType: kind}}}
 		}
 		return rec
 	}

@@ -60,12 +60,12 @@ func OrSSE(f Format) Format {
 
 // Take parses a message of a record. Messages that were read from an export already have their fields.
 func Take(f Format, e *Event, m *record.Message) {
-	if m.Fields == nil {
+	if m.Fields() == nil {
 		f.Parse(e, m.Raw)
 		return
 	}
 	e.Reset()
-	for _, field := range m.Fields {
+	for _, field := range m.Fields() {
 		e.Add(field.Name, field.Value)
 	}
 }

@@ -17,6 +17,7 @@ type arena struct {
 	onPages  int   // messages whose bytes are on full pages
 	marks    []int // indexes of messages that only mark the end of the stream
 	packed   record.Packed
+	details  record.Details // of a body
 }
 
 type page struct {
@@ -24,7 +25,7 @@ type page struct {
 	class int8 // index into pageSizes; -1 = allocated to measure, not pooled
 }
 
-var pageSizes = [...]int{4 << 10, 16 << 10, 64 << 10}
+var pageSizes = [...]int{2 << 10, 16 << 10, 64 << 10}
 
 var pagePools [len(pageSizes)]sync.Pool
 

@@ -87,7 +87,7 @@ func TestBodies(t *testing.T) {
 			if rec.Error != nil || len(rec.Messages) != 1 {
 				t.Fatalf("error %+v, %d messages", rec.Error, len(rec.Messages))
 			}
-			if m := rec.Messages[0]; string(m.Raw) != c.want || m.Size != c.size || !m.Body || m.At != rec.End {
+			if m := rec.Messages[0]; string(m.Raw) != c.want || m.Size() != c.size || !m.Body || m.At != rec.End {
 				t.Errorf("message %q, %+v", m.Raw, m)
 			}
 			if tr := rec.Trace; tr.ChunksReceived != 1 || tr.FirstChunk == 0 || c.headers != "" && tr.HeadersReceived != rec.Ack {

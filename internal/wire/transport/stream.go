@@ -152,7 +152,7 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 		return err
 	}
 	h := x.head
-	m := record.Message{Body: true, ContentType: h.mediaType}
+	m := record.Message{Body: true}
 	octets := h.mediaType == "application/octet-stream"
 	binary := octets || strings.HasPrefix(h.mediaType, "video/") || strings.HasPrefix(h.mediaType, "image/") ||
 		strings.HasPrefix(h.mediaType, "audio/")
@@ -163,15 +163,17 @@ func (x *Exchange) readBody(src source, onMessage OnMessage) error {
 	if x.body.truncated && !json.Valid(body) {
 		return errTruncated
 	}
+	x.arena.details = record.Details{ContentType: h.mediaType}
+	m.Details = &x.arena.details
 	m = x.stamped(m)
 	last := x.tailOf(1)
 	switch {
 	case !binary:
 		m.Raw = text(body, h.charset)
 	case x.req.KeepBinary || octets && textual(body):
-		m.Raw, m.Size = body, size
+		m.Raw, m.Details.Size = body, size
 	default:
-		m.Size = size
+		m.Details.Size = size
 	}
 	x.arena.messages = append(x.arena.messages, m)
 	if x.body.kind != untilClose && len(x.body.buf) == 0 && !x.link.mayHaveMore() {

@@ -256,7 +256,7 @@ func (x *Exchange) tooLarge() bool {
 
 // storeMessage stores a text as a message and stamps it with the read that brought its last byte. place is the index of that read, for the next message.
 func (x *Exchange) storeMessage(text []byte, streams bool, place int) int {
-	m := record.Message{Body: true, Raw: text, ContentType: "application/json"}
+	m := record.Message{Body: true, Raw: text, Details: &record.Details{ContentType: "application/json"}}
 	if streams {
 		m = record.Message{Line: true, Raw: append([]byte("data: "), text...)}
 	}

@@ -185,7 +185,7 @@ func TestSeveralMessagesAndUnary(t *testing.T) {
 		t.Errorf("%+v %+v", rec, rec.Trace)
 	}
 	rec := send(t, c, at+"/p.S/Unary", "a", nil)
-	if rec.Error != nil || len(rec.Messages) != 1 || !rec.Messages[0].Body || rec.Messages[0].ContentType != "application/json" {
+	if rec.Error != nil || len(rec.Messages) != 1 || !rec.Messages[0].Body || rec.Messages[0].ContentType() != "application/json" {
 		t.Errorf("%+v", rec)
 	}
 	big := strings.Repeat("x", 300<<10)
