@@ -148,7 +148,7 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 		100*e.sentShare(), terminal.Count(e.Sent), terminal.Count(int64(math.Round(e.Drawn))), figure(e.AchievedRate(), 4), figure(e.DrawnRate(), 4))
 	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.InDelay, e.Lost.Prefill, e.Lost.NoTurn)
 	switch {
-	case most == 0 && e.LateAnswers > 0:
+	case e.LateAnswers > 0 && e.lostToNothing() > most:
 		return VerdictServerLimited, fmt.Sprintf("%s: %s came due before the server had answered the turn before.", sent, terminal.Plural(e.LateAnswers, "turn"))
 	case most == 0:
 		return VerdictRateNotReached, sent + "; the cause of the rest was not measured."
@@ -162,6 +162,12 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 		return VerdictRateNotReached, fmt.Sprintf("%s: the concurrency limit was reached for %.1f %% of the sending time, by sessions that waited in their own delays.", sent, 100*e.CapShare)
 	}
 	return VerdictRateNotReached, sent + ": every session had been started, and none had a turn to send."
+}
+
+// lostToNothing returns the number of arrivals that were not sent and have no measured cause.
+func (e *ClientStats) lostToNothing() float64 {
+	l := e.Lost
+	return e.Drawn - float64(e.Sent) - l.Client - l.Cap - l.InDelay - l.Prefill - l.NoTurn
 }
 
 // sentShare returns the share of the drawn arrivals that were sent, 0 to 1.

@@ -107,3 +107,23 @@ func TestUsersScheduleClock(t *testing.T) {
 		}
 	})
 }
+
+// TestUsersWithoutSuccessors: when a limit of sessions lets no successor start, the turns that are missing belong to sessions that were never started.
+func TestUsersWithoutSuccessors(t *testing.T) {
+	for name, c := range map[string]struct {
+		phase   Phase
+		missing bool
+	}{
+		"a limit of sessions": {Phase{Sessions: 8}, true},
+		"none":                {Phase{Duration: 6 * sec}, false},
+		"a limit of requests": {Phase{Requests: 20}, false},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			c.phase.Mode, c.phase.Users, c.phase.Rate = UserCentric, 5, 5
+			s := play(t, one(c.phase), talk(100, 4, 0), newSim(t, manner{total: 5 * ms})).Phases[0].Schedule.Steady
+			if missing := s.Drawn - float64(s.Sent); (missing > 1) != c.missing || math.Abs(max(0, missing)-s.Lost.NoTurn) > 1 || (s.Lost.NoTurn > 0) != c.missing {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}

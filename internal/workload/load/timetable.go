@@ -18,6 +18,8 @@ type starter interface {
 	pop(t0 int64) *ticket
 	// due returns the instant of the turn after t.
 	due(t, next *ticket, now int64) int64
+	// withheld returns how many turns were due within a time from the start of the phase, ns, in sessions that a limit of sessions kept from starting.
+	withheld(within int64) float64
 }
 
 func (d *timetable) build(ctx context.Context) error { return d.starts.build(ctx) }
@@ -83,7 +85,7 @@ func (d *timetable) admit(t *ticket, now int64) {
 }
 
 // recordDemand records how many requests the rate demanded, at the end of sending; a trace demands none.
-func (d *timetable) recordDemand(int64) {
+func (d *timetable) recordDemand(now int64) {
 	s := &d.p.stats.Schedule
 	if d.p.Mode != UserCentric {
 		return
@@ -91,6 +93,7 @@ func (d *timetable) recordDemand(int64) {
 	rate := d.p.g.scenario.Share.fraction(d.p.Rate)
 	s.Expected, s.Steady.Expected = rate*s.SendSeconds, rate*s.Steady.Seconds
 	s.Steady.Drawn = s.Steady.Expected
+	s.Steady.Lost.NoTurn = min(d.starts.withheld(now-d.p.t0), max(0, s.Steady.Drawn-float64(s.Steady.Sent)))
 }
 
 func (d *timetable) ahead(now int64) int64 {
