@@ -45,8 +45,12 @@ func (l *LumpStats) lumpSentence(busy bool) string {
 
 // lumpReason returns the sentence with the number of such answers and the consequence.
 func (e *ClientStats) lumpReason() string {
-	return fmt.Sprintf("%s This affects %.0f %% of the streamed answers; their gaps between tokens are gaps between bursts.", e.lumpSentence(e.crowded()),
-		100*float64(e.LumpedAnswers)/float64(e.StreamAnswers))
+	least := ""
+	if e.LumpedAnswers < e.StreamAnswers { // of the others it cannot be told
+		least = "at least "
+	}
+	return fmt.Sprintf("%s This affects %s%.0f %% of the streamed answers; their gaps between tokens are gaps between bursts.", e.lumpSentence(e.crowded()),
+		least, 100*float64(e.LumpedAnswers)/float64(e.StreamAnswers))
 }
 
 // ProbeLumps describes how the stream of a single answer arrived; "" = not in lumps, or the client's read delay is unknown. There is no other load,

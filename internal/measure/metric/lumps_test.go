@@ -77,7 +77,7 @@ func TestShareOfLumps(t *testing.T) {
 		t.Error("half of the answers are most of them")
 	}
 	e.LumpedAnswers = 51
-	if v := Assess(e, nil, nil); !strings.Contains(v.Reason, "This affects 51 % of the streamed answers") {
+	if v := Assess(e, nil, nil); !strings.Contains(v.Reason, "This affects at least 51 % of the streamed answers") {
 		t.Error(v.Sentence())
 	}
 	e.CPUShare = .97
