@@ -100,10 +100,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 	if o.opts.Web != nil {
 		o.opts.Web.End(cfg.Artifacts.Dir)
 	}
-	if sent.err != nil {
-		return run, sent.err
-	}
-	return run, errors.Join(sent.outputErr, readErr, writeErr, o.encodes())
+	return run, errors.Join(sent.err, sent.outputErr, readErr, writeErr, o.encodes())
 }
 
 // complete sets the options that the caller may omit.

@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -175,10 +176,18 @@ func (p *Pipeline) Close() error {
 	errs := append(slices.Clone(p.broken), err)
 	for i, s := range p.opts.Sinks {
 		if err := s.Close(); err != nil && p.broken[i] == nil {
-			errs = append(errs, err)
+			errs = append(errs, incomplete(err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// incomplete says what a failed write means for a file of records.
+func incomplete(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w; this file has only a part of the records", err)
 }
 
 // Profiling returns the reducer of profiling requests; valid after Close.
@@ -297,7 +306,7 @@ func (p *Pipeline) writeResult(res result) {
 	from := 0
 	for i, end := range res.ends {
 		if part := (*res.lines)[from:end]; len(part) > 0 && p.broken[i] == nil {
-			p.broken[i] = p.opts.Sinks[i].Write(part) // a full disk stops this file, not the run
+			p.broken[i] = incomplete(p.opts.Sinks[i].Write(part)) // a full disk stops this file, not the run
 		}
 		from = end
 	}
