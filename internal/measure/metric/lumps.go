@@ -46,7 +46,7 @@ func (l *LumpStats) lumpSentence(busy bool) string {
 // lumpReason returns the sentence with the number of such answers and the consequence.
 func (e *ClientStats) lumpReason() string {
 	least := ""
-	if e.LumpedAnswers < e.StreamAnswers { // of the others it cannot be told
+	if e.LumpedAnswers < e.StreamAnswers { // the others may be affected as well
 		least = "at least "
 	}
 	return fmt.Sprintf("%s This affects %s%.0f %% of the streamed answers; their gaps between tokens are gaps between bursts.", e.lumpSentence(e.crowded()),
