@@ -92,9 +92,12 @@ func (r *Reducer) understated(t *totals) (list []understatement) {
 	return list
 }
 
-// openTop returns the ranges without an upper limit for the understated statistics.
+// openTop returns the ranges without an upper limit for the understated statistics. The share of good requests gets the range that it has over all
+// requests: nobody knows whether those that were cut off would have been good.
 func (s *Summary) openTop() Bounds {
-	if len(s.understated) == 0 {
+	const share = "good_request_fraction"
+	stated := s.Value(share, Avg)
+	if len(s.understated) == 0 && (s.Cut == 0 || math.IsNaN(stated)) {
 		return s.Bounds
 	}
 	b := Bounds{}
@@ -102,6 +105,10 @@ func (s *Summary) openTop() Bounds {
 		for stat, r := range of {
 			b.set(tag, stat, r.Low, r.High)
 		}
+	}
+	if s.Cut > 0 && !math.IsNaN(stated) {
+		of, finished, all := s.Bounds.Of(share, Avg, stated), float64(s.Valid+s.Failed), float64(s.Valid+s.Failed+s.Cut)
+		b.set(share, Avg, of.Low*finished/all, max(of.High, (of.High*finished+float64(s.Cut))/all))
 	}
 	for _, u := range s.understated {
 		stated := s.Value(u.tag, u.stat)

@@ -89,3 +89,21 @@ func TestCutAndLate(t *testing.T) {
 		t.Errorf("%s", v.Sentence())
 	}
 }
+
+// TestGoodShareOfCutRequests: the share of good requests is known only within what the requests that were cut off may add to it.
+func TestGoodShareOfCutRequests(t *testing.T) {
+	o := chat
+	o.Goodput = "request_latency:200"
+	r := newSelection(t, o).NewReducer()
+	for _, end := range []float64{190, 190, 190, 400} { // three good ones
+		rec, reply := streamed(0, 150, end)
+		add(r, rec, reply, record.Counts{Input: 10, Output: 4, Reasoning: -1})
+	}
+	rec, reply := cutRequest(4100, false, "")
+	add(r, rec, reply, record.Counts{})
+	s := r.Summary(Window{})
+	value(t, s, "good_request_fraction", Avg, 0.75)
+	if got := Assess(calm(), s, nil).Bounds.Of("good_request_fraction", Avg, 0.75); math.Abs(got.Low-0.6) > 1e-12 || math.Abs(got.High-0.8) > 1e-12 {
+		t.Errorf("%+v, want 3/5 to 4/5", got)
+	}
+}
