@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/plugin"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 )
 
@@ -58,6 +59,7 @@ func gapsOf(t *testing.T, pattern string, rate float64, requests int) (gaps []fl
 // TestArrivalPlugin: requests are due at the intervals of the plug-in, the same ones for the same seed. A plug-in that ends, or whose time does not
 // pass, ends the run with an error that names it.
 func TestArrivalPlugin(t *testing.T) {
+	testhome.Slow(t)
 	places, err := filepath.Abs("testdata/arrivals")
 	if err != nil {
 		t.Fatal(err)
