@@ -188,7 +188,7 @@ tools: ## golangci-lint and vale, built from their modules (vale needs C and C++
 	$(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 	CGO_ENABLED=1 $(GO) install github.com/vale-cli/vale/v3/cmd/vale@v3.20.0
 
-lint-tools: ## golangci-lint and vale in .tools, with only what make lint uses; the compiler needs half the CPU time of make tools
+lint-tools: ## golangci-lint and vale in .tools, with only what make lint uses; that takes a quarter less CPU time than make tools
 	$(GO) run ./test/linttools .tools
 
 race: ## every test under the race detector (needs a C compiler)

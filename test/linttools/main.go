@@ -1,5 +1,5 @@
-// Linttools builds golangci-lint and vale from their modules, without the parts that make lint does not use. A CI machine without a cache compiles half
-// as much. Of golangci-lint it leaves out the linters that .golangci.yml does not enable; an unknown linter in that file is still an error. Of vale it
+// Linttools builds golangci-lint and vale from their modules, without the parts that make lint does not use. That takes a quarter less CPU time without a
+// cache. Of golangci-lint it leaves out the linters that .golangci.yml does not enable; an unknown linter in that file is still an error. Of vale it
 // leaves out the grammars of programming languages, which are large C files: test/words gives vale plain text and Markdown only.
 //
 //	go run ./test/linttools DIR    golangci-lint and vale into DIR
