@@ -71,6 +71,7 @@ func visitMessage(c *binenc.Coder, m *Message) {
 	c.Byte((*byte)(&m.Clock))
 	c.Bool(&m.Body)
 	c.Bool(&m.Line)
+	c.Bool(&m.Shared)
 	c.ByteSlice(&m.Raw)
 	binenc.Pointer(c, &m.Details, visitDetails)
 }

@@ -139,6 +139,7 @@ type Message struct {
 	Clock       Clock
 	Body        bool     // a whole body, not an event
 	Line        bool     // Raw is a single line
+	Shared      bool     // as far as is known, bytes that followed the message came in the same read
 	Raw         []byte   // the event's lines without the empty line that ends it, or the decoded body; nil while IsPacked
 	Details     *Details // what most messages do not have; nil = none of it
 

@@ -125,8 +125,21 @@ func (x *Exchange) tailOf(place int) lastMessage {
 func (x *Exchange) stamped(m record.Message) record.Message {
 	k := x.in
 	m.At, m.Clock, m.UncertainNs = k.at, k.clock, k.earliest()
-	x.trace.SharedReads++
+	x.share(&m, true)
 	return m
+}
+
+// share notes whether a message shares its read with later bytes.
+func (x *Exchange) share(m *record.Message, shared bool) {
+	switch {
+	case m.Shared == shared:
+		return
+	case shared:
+		x.trace.SharedReads++
+	default:
+		x.trace.SharedReads--
+	}
+	m.Shared = shared
 }
 
 // spanOver records that a span of the body completed n messages, and whether bytes followed the last of them.
@@ -167,7 +180,7 @@ func (x *Exchange) markExact(t lastMessage) {
 	if m.Clock == record.PacketClock {
 		return
 	}
-	x.trace.SharedReads--
+	x.share(m, false)
 	if m.Clock == record.KernelClock {
 		m.UncertainNs, x.last = 0, t
 	}
@@ -188,7 +201,7 @@ func (x *Exchange) refineLast(state tcpState) {
 	}
 	if m := &x.arena.messages[t.place-1]; m.Clock == record.KernelClock {
 		m.UncertainNs = t.uncertain
-		x.trace.SharedReads++
+		x.share(m, true)
 		k.delayMax = max(k.delayMax, t.user-m.At+t.uncertain)
 	}
 }

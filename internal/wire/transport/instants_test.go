@@ -221,3 +221,20 @@ func TestUncertainty(t *testing.T) {
 		}
 	}
 }
+
+// TestAMessageIsSharedOnce: a message that the kernel did not stamp may be known to be the last of its read before a packet tells its instant.
+func TestAMessageIsSharedOnce(t *testing.T) {
+	for _, clock := range []record.Clock{record.UserClock, record.KernelClock} {
+		x := &Exchange{arena: newArena(), in: &readState{arrival: arrival{at: 200_000, clock: clock}}, rec: new(record.Record)}
+		x.arena.messages = append(x.arena.messages, x.stamped(record.Message{Raw: []byte("data: x")}))
+		if x.trace.SharedReads != 1 {
+			t.Fatalf("clock %v: %d messages count as shared at first", clock, x.trace.SharedReads)
+		}
+		x.markExact(x.tailOf(1))
+		x.settleMessage(&x.arena.messages[0], stampQuery{at: 200_000, user: 210_000}, 190_000, true)
+		if n := x.trace.SharedReads; n != 0 {
+			t.Errorf("clock %v: %d messages count as shared", clock, n)
+		}
+		x.arena.free()
+	}
+}

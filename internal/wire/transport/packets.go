@@ -236,9 +236,7 @@ func (x *Exchange) settleMessage(m *record.Message, q stampQuery, at int64, know
 	delay := q.user - at
 	if known {
 		p.known++
-		if m.UncertainNs > 0 {
-			x.trace.SharedReads--
-		}
+		x.share(m, false)
 		m.At, m.Clock, m.UncertainNs = at, record.PacketClock, 0
 		p.delayMax = max(p.delayMax, delay)
 	}

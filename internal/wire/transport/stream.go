@@ -116,8 +116,8 @@ func (x *Exchange) message(raw []byte, single bool, end uint64, onMessage OnMess
 	a, at := x.arena, x.in.at
 	a.messages = append(a.messages, x.stamped(record.Message{Raw: raw, Line: single}))
 	if x.fails(onMessage) {
+		x.share(&a.messages[len(a.messages)-1], false)
 		a.messages = a.messages[:len(a.messages)-1]
-		x.trace.SharedReads--
 		return false
 	}
 	x.note(int32(len(a.messages)-1), end)
