@@ -29,7 +29,7 @@ type Comment struct {
 	Line, Offset        int
 }
 
-// StripAt returns what came off the front of a line.
+// StripAt returns the bytes removed from the front of a line.
 func (Comment) StripAt(int) (int, bool) { return 0, false }
 
 var errNoGrammar = errors.New("this program was built without grammars of programming languages")
