@@ -15,7 +15,8 @@ import (
 // errGivenUp ends a run that the controller has cancelled. Nobody wants its results.
 var errGivenUp = errors.New("the controller has cancelled the run")
 
-// keepUndelivered writes the results that the controller has not taken to files like those of the run, and tells the user where they are.
+// keepUndelivered writes the results that the controller has not confirmed to files like those of the run, and tells the user where they are. The
+// controller has some of them too if only its confirmation was lost.
 func (s *share) keepUndelivered(ctx context.Context) {
 	if s.outbox == nil || s.files == nil || errors.Is(context.Cause(ctx), errGivenUp) {
 		return
@@ -30,14 +31,14 @@ func (s *share) keepUndelivered(ctx context.Context) {
 		err = writeEntries(dir, s.files, list)
 	}
 	if err = errors.Join(err, damaged); err != nil {
-		fmt.Fprintf(s.o.Err, "error: results that the controller did not take are lost: %v\n", err)
+		fmt.Fprintf(s.o.Err, "error: results that the controller did not confirm are lost on this machine: %v\n", err)
 	}
 	if len(list) > 0 {
-		fmt.Fprintf(s.o.Err, "aiperf: the controller did not take %s. They are in %s; append these files to those of the run.\n", terminal.Plural(int64(len(list)), "result"), dir)
+		fmt.Fprintf(s.o.Err, "aiperf: the controller did not confirm %s. They are in %s; append the lines whose x_request_id is not in the files of the run.\n", terminal.Plural(int64(len(list)), "result"), dir)
 	}
 }
 
-// undelivered returns the results of the pieces that the controller has not taken.
+// undelivered returns the results of the pieces that the controller has not confirmed.
 func (s *share) undelivered() (list []pieces.Result, err error) {
 	var sealed []byte
 	for _, part := range s.outbox.Unacknowledged() {

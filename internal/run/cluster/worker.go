@@ -65,7 +65,7 @@ type worker struct {
 	runs    sync.WaitGroup
 	leave   chan struct{}
 	fetched string      // directory for files of the controller, which all runs of a series share
-	kept    atomic.Bool // results were kept here, because the controller did not take them
+	kept    atomic.Bool // results were kept here, because the controller did not confirm them
 	once    sync.Once
 }
 
@@ -112,7 +112,7 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	}
 	w.runs.Wait()
 	if err == nil && w.kept.Load() {
-		err = &EndError{StatusAlone, "the controller did not take all results of this machine"}
+		err = &EndError{StatusAlone, "the controller did not confirm all results of this machine"}
 	}
 	return err
 }
