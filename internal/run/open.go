@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"aiperf/internal/base/clock"
@@ -152,16 +153,19 @@ func (o *runResources) stages(ctx context.Context) []stage {
 // pointers: a collection costs little, and a heap of twice the needed size would be large.
 const bytesGrowth = 30
 
-// holdData adapts the run to its data: it sets the memory target for media, and stops the reader of streamed data at the end of the run.
+// holdData adapts the run to its data: it sets the memory target for media, and ends work in the background at the end of the run: the reader of
+// streamed data, and the generation of media.
 func (o *runResources) holdData(warn func(string)) error {
 	if info := o.plan.data.Info(); info.MadeMedia || info.LongRows {
 		restore := heapgrowth.Limit(bytesGrowth)
 		o.untilEnd.OnStop(func() error { restore(); return nil })
 	}
-	if g, ok := o.plan.data.(dataset.OpenEnded); ok {
+	if c, ok := o.plan.data.(io.Closer); ok {
 		o.untilEnd.OnStop(func() error {
-			err := g.Close()
-			o.plan.warnOfData(warn)
+			err := c.Close()
+			if _, grows := o.plan.data.(dataset.OpenEnded); grows {
+				o.plan.warnOfData(warn)
+			}
 			return err
 		})
 	}

@@ -15,17 +15,18 @@ const maxCachedBytes = 96 << 20
 // ContentCache generates content before it is needed and caches it within a byte limit. It uses all cores except one, which is left to the scheduler.
 // Content that is not cached is generated again when it is needed, with the same bytes. Safe for concurrent use.
 type ContentCache struct {
-	part    func(i int) conversation.Part // returns item i
-	limit   int
-	workers int // maximum number of workers
+	part  func(i int) conversation.Part // returns item i
+	limit int
 
 	mu      sync.Mutex
+	workers int // maximum number of workers; 0 = closed
 	items   map[int]*cachedItem
 	used    *list.List  // used items in held, most recent first; the values are indices
 	queue   []int       // items to generate, in order
 	late    map[int]int // for each item: how often it is wanted and was not requested before it was generated
 	running int
 	bytes   int
+	working sync.WaitGroup // the workers
 }
 
 // cachedItem is an item that was generated or is being generated.
@@ -74,6 +75,14 @@ func (a *ContentCache) Part(i int) conversation.Part {
 	return m.part
 }
 
+// Close ends the work ahead, and waits until the workers have finished the items that they are at. Items can still be requested.
+func (a *ContentCache) Close() {
+	a.mu.Lock()
+	a.workers, a.queue = 0, nil
+	a.mu.Unlock()
+	a.working.Wait()
+}
+
 // done removes one request for an item. It returns false if there is none. The caller holds mu.
 func (a *ContentCache) done(i int) bool {
 	n := a.late[i]
@@ -89,7 +98,7 @@ func (a *ContentCache) done(i int) bool {
 func (a *ContentCache) start() {
 	for a.running < min(a.workers, len(a.queue)) && a.room() {
 		a.running++
-		go a.work()
+		a.working.Go(a.work)
 	}
 }
 

@@ -99,6 +99,7 @@ func (f *ffmpeg) run(ctx context.Context, args []string, frames func(io.Writer) 
 	cmd := exec.CommandContext(ctx, f.path, args...)
 	var said bytes.Buffer
 	cmd.Stderr = &limited{&said, 64 << 10}
+	cmd.WaitDelay = time.Second // for children of a wrapper script that outlive it
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

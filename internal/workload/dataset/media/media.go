@@ -104,6 +104,13 @@ func New(ctx context.Context, o Options) (*Maker, error) {
 	return m, nil
 }
 
+// Close stops the programs that encode videos and waits until they and their files are gone. Videos that are requested later fail.
+func (m *Maker) Close() {
+	if m != nil && m.video != nil {
+		m.video.close()
+	}
+}
+
 // Count returns the number of items per turn.
 func (m *Maker) Count() int {
 	if m == nil {

@@ -38,12 +38,17 @@ type videoDraws struct {
 	encode    encoder
 	warning   string
 
+	life    context.Context // ends with Close
+	end     context.CancelFunc
+	encodes sync.RWMutex // read-locked by every encoding
+
 	once       sync.Once // for scenes without anything random
 	sharedBlob *conversation.Blob
 }
 
 func newVideoDraws(ctx context.Context, o *Video, root *rng.Root, as setting.Spell) (*videoDraws, error) {
 	l := &videoDraws{Video: *o, noise: root.Child("dataset.video.noise"), soundSeed: root.Child("dataset.video.audio"), frames: max(1, int(o.Seconds*float64(o.FPS)))}
+	l.life, l.end = context.WithCancel(context.WithoutCancel(ctx))
 	width, height := as.As("datasets.main.video.width"), as.As("datasets.main.video.height")
 	switch raw := 3 * float64(o.Width) * float64(o.Height) * math.Max(1, o.Seconds*float64(o.FPS)); {
 	case o.Width < 1 || o.Height < 1:
@@ -79,6 +84,13 @@ func newVideoDraws(ctx context.Context, o *Video, root *rng.Root, as setting.Spe
 	return l, nil
 }
 
+// close stops all encodings, and waits until their processes and files are gone. Later ones fail.
+func (l *videoDraws) close() {
+	l.end()
+	l.encodes.Lock()
+	defer l.encodes.Unlock()
+}
+
 // draw draws the next video: its position in the pixel stream.
 func (l *videoDraws) draw() Item {
 	it := Item{kind: conversation.Video, format: l.Format, at: l.drawn}
@@ -86,21 +98,26 @@ func (l *videoDraws) draw() Item {
 	return it
 }
 
-// blob returns the content of an item. The first caller generates it and others share it. Its generation ends by its own time limit, not with the
-// context of a caller. Without anything random, all videos are equal and generated once.
+// blob returns the content of an item. The first caller generates it and others share it. Its generation ends by its own time limit or with
+// close, not with the context of a caller. Without anything random, all videos are equal and generated once.
 func (l *videoDraws) blob(it Item) *conversation.Blob {
 	media := "video/" + l.Format
 	if l.Scene == sceneNoise || l.Sound != nil {
-		return conversation.Made(media, -1, nil, func() ([]byte, error) { return l.make(context.Background(), it) })
+		return conversation.Made(media, -1, nil, func() ([]byte, error) { return l.make(l.life, it) })
 	}
 	l.once.Do(func() {
-		l.sharedBlob = conversation.Made(media, -1, conversation.NewStore(maxRaw), func() ([]byte, error) { return l.make(context.Background(), it) })
+		l.sharedBlob = conversation.Made(media, -1, conversation.NewStore(maxRaw), func() ([]byte, error) { return l.make(l.life, it) })
 	})
 	return l.sharedBlob
 }
 
 // make generates the video of an item.
 func (l *videoDraws) make(ctx context.Context, it Item) ([]byte, error) {
+	l.encodes.RLock()
+	defer l.encodes.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	var track []byte
 	if s := l.Sound; s != nil {
 		source := rand.New(rng.NewNumpy(rng.ChildSeed(l.soundSeed, strconv.FormatUint(it.at+1, 10))))

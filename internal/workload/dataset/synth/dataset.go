@@ -116,6 +116,15 @@ func (s *Dataset) begin() {
 	}
 }
 
+// Close ends the generation of media in the background.
+func (s *Dataset) Close() error {
+	s.opts.Media.Close()
+	if s.ahead != nil {
+		s.ahead.Close()
+	}
+	return nil
+}
+
 // addContexts requests a context for every conversation. The Python tool draws the contexts after all turns, so with a user's seed all turns are drawn
 // first. Without a seed there is nothing to reproduce: the contexts use a separate stream and need not wait for the turns.
 func (s *Dataset) addContexts() {
