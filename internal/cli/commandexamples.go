@@ -10,11 +10,11 @@ import (
 var commandExamples = map[string]string{
 	"ab": "ab --a http://old:8000 --b http://new:8000 --model m --streaming --concurrency 8\nab --a mock:// --b mock://?ttft=60ms --model m --streaming --concurrency 4",
 
-	"accuracy":       "accuracy grade --grader mmlu --answer \"The answer is B.\" --gold B",
-	"accuracy grade": "accuracy grade --grader mmlu --answer \"The answer is B.\" --gold B",
+	"accuracy":       "accuracy grade --grader multiple_choice --answer \"The answer is B.\" --gold B",
+	"accuracy grade": "accuracy grade --grader multiple_choice --answer \"The answer is B.\" --gold B",
 
 	"chat":          "chat --url mock:// --model m --quick Hello\nchat --url http://localhost:8000 --api-key env:MY_KEY",
-	"find-capacity": "find-capacity --url mock:// --model m --streaming --objective \"ttft:p99<200ms\"",
+	"find-capacity": "find-capacity --url mock:// --model m --streaming --slo \"ttft:p99<200ms\"",
 	"doctor":        "doctor\ndoctor --sample 30 --strict\ndoctor --json",
 	"mock-server":   "mock-server --port 8000 --ttft 50ms",
 	"watch":         "watch artifacts/my-run",

@@ -86,3 +86,30 @@ func TestTheExampleOfTheMockServerStarts(t *testing.T) {
 		t.Errorf("status %d, %s%s", status, out.String(), errs.String())
 	}
 }
+
+// TestExamplesAreAccepted runs examples that need no server and no file: the command takes their flags and values.
+func TestExamplesAreAccepted(t *testing.T) {
+	for _, name := range []string{"accuracy grade", "find-capacity", "tokenizer count", "tokenizer info"} {
+		line := commandExamples[name]
+		if name == "find-capacity" {
+			line += " --dry-run"
+		}
+		var out, errs strings.Builder
+		p := &Program{Streams: Streams{Out: &out, Err: &errs}, FindTokenizer: offline}
+		if status := Main(t.Context(), p, shellWords(line)); status != 0 {
+			t.Errorf("%s: status %d, %s%s", line, status, out.String(), errs.String())
+		}
+	}
+}
+
+// shellWords splits a line at blanks outside of double quotes.
+func shellWords(line string) (words []string) {
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			words = append(words, part)
+			continue
+		}
+		words = append(words, strings.Fields(part)...)
+	}
+	return words
+}

@@ -31,10 +31,11 @@ var topics = []helpTopic{
 	{"trace", "recorded traffic: schedules, synthesis", []string{"Fixed Schedule", "Synthesis", "Scenario"}},
 	{"load", "timing of requests, warm-up, cancellation, stop conditions", []string{"Load Generator", "User-Centric Rate", "Warmup", "Request Cancellation"}},
 	{"output", "files, tables, goodput, live view, log", []string{"Output", "Goodput", "HTTP Trace", "UI", "Service"}},
+	{"checks", "dry run, and gates that set the exit status", []string{"Dry Run and Gates"}},
 	{"telemetry", "GPU and server metrics, network latency", []string{"Server Metrics", "GPU Telemetry", "Network Latency"}},
 	{"runs", "repetitions, sweeps, searches, several machines", []string{"Multi-Run", "Machines"}},
 	{"accuracy", "graded answers", []string{"Accuracy"}},
-	{"compat", "flags of older tools, and flags without effect", []string{"Workers", "ZMQ Communication", "GenAI-Perf compatibility", "Ours"}},
+	{"compat", "flags of older tools, and flags without effect", []string{"Workers", "ZMQ Communication", "GenAI-Perf compatibility"}},
 }
 
 // examples lists the command lines of the short help.
@@ -130,7 +131,7 @@ func shortHelp(out *bufio.Writer, t *setting.Table, program string, examples [][
 	for _, one := range topics {
 		fmt.Fprintf(out, "  %-12s%s\n", one.name, one.text)
 	}
-	fmt.Fprintf(out, "  %-12s%s\n", "all", "every flag, including flags that are not built yet")
+	fmt.Fprintf(out, "  %-12s%s\n", "all", "every flag")
 	fmt.Fprintf(out, "  %-12s%s\n", "FLAG", "one flag: --help concurrency")
 	writeNotation(out, width)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,11 +35,25 @@ func (p *Program) helpCommand(root *cobra.Command) *cobra.Command {
 				return root.Help()
 			}
 			if found, rest, err := root.Find(words); err == nil && found != root && len(rest) == 0 {
-				return found.Help()
+				return errors.Join(found.Help(), p.topicOfCommand(words))
 			}
 			return p.helpOn(root, strings.TrimLeft(words[0], "-"))
 		},
 	}
+}
+
+// topicOfCommand prints the flags of profile that have the name of a command as their topic, such as "accuracy".
+func (p *Program) topicOfCommand(words []string) error {
+	if len(words) != 1 || !isTopic(words[0]) {
+		return nil
+	}
+	fmt.Fprint(p.Out, "\nFlags of profile on this topic:\n\n")
+	return p.profileHelp(words[0])
+}
+
+// isTopic reports whether a word names a page of the help of profile.
+func isTopic(word string) bool {
+	return slices.ContainsFunc(topics, func(one helpTopic) bool { return one.name == word })
 }
 
 // helpTopics lists the words that help explains besides commands and flags.
@@ -81,7 +96,7 @@ func (p *Program) helpOn(root *cobra.Command, word string) error {
 		}
 	}
 	_, _, flag := resolve.Flags.Lookup("--" + word)
-	if flag || slices.ContainsFunc(topics, func(one helpTopic) bool { return one.name == word }) {
+	if flag || isTopic(word) {
 		return p.profileHelp(word)
 	}
 	if text := metricHelp(word); text != "" {
@@ -121,13 +136,13 @@ var sloPage = `Objectives: limits that a server has to meet
   STAT(METRIC) < VALUE[UNIT]      p99(ttft)<0.2s
 
 Also <=, and > or >= if more is better: tps>100. Times without a unit are in the unit of the
-metric (ms, or s where the report prints s); units are us, ms, s, m, h and %.
+metric (aiperf help metrics lists them); units are us, ms, s, m, h and %.
 Statistics are avg (the default), min, max, std and p1 to p99.
 
   aiperf profile --objective 'ttft:p99<200ms'                 exit status 3 unless it holds
-  aiperf profile --goodput 'ttft<200ms request_latency<2s'    share of requests that keep all of these
+  aiperf profile --goodput 'ttft<200ms request_latency<2s'    number per second of requests that meet all of these
   aiperf profile --search-sla 'ttft:p95<200ms' …              constraint of a search
-  aiperf find-capacity --slo 'ttft:p99<200ms'                 highest load that keeps it
+  aiperf find-capacity --slo 'ttft:p99<200ms'                 highest load that meets it
   aiperf profile --fail-if 'ttft:p99>200ms'                   exit status 3 when this is true (the opposite)
 
 Short names: ` + shortNames() + `
@@ -147,9 +162,9 @@ func shortNames() string {
 // metricsPage lists the metrics with their units.
 func metricsPage() string {
 	var b strings.Builder
-	b.WriteString("Metrics, with their units\n\n")
+	b.WriteString("Metrics, with the units of reports and limits. aiperf help ttft explains one.\n\n")
 	for _, one := range metric.All() {
-		fmt.Fprintf(&b, "  %s: %s (%s)\n", one.Tag, one.Header, one.Unit)
+		fmt.Fprintf(&b, "  %s: %s (%s)\n", one.Tag, one.Header, one.Display)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

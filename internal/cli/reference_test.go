@@ -137,7 +137,7 @@ func commandPages() (pages []referencePage) {
 		{"find-capacity", "find-capacity, in addition to the flags of profile", "search for the largest load that meets objectives", capacityTable()},
 		{"ab", "ab, in addition to the flags of profile", "comparison of two servers in alternating blocks", turnsTable()},
 		{"mock-server", "mock-server", "simulated servers", mockServerTable()}, {"chat", "chat", "a conversation with a server", chatTable()},
-		{"watch", "watch", "live view of a run in another process", watchTable()}, {"doctor", "doctor", "checks of this machine and a server", doctorTable()},
+		{"watch", "watch", "live view of a run in another process", watchTable()}, {"doctor", "doctor", "check of this machine as a client of benchmarks", doctorTable()},
 		{"support-bundle", "support-bundle", "archive for a report of a fault", supportBundleTable()},
 		{"tokenizer", "tokenizer info, count, encode, decode", "tokens of texts", tokenizerTable([]string{"--jsonl", "--special", "--chat"})},
 	} {

@@ -152,6 +152,7 @@ var loadGeneratorRows = group("Load Generator", []setting.Row{
 	{Flags: []string{"--request-rate-ramp-duration"}, Key: "phases.profiling.rate_ramp.duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "raise the request rate in this many s"},
 	{Flags: []string{"--request-rate-series"}, Key: "phases.profiling.rate_series", Manual: true, Pace: true, Kind: setting.Path, Absent: true, Help: "file with a rate that changes over time"},
 	{Flags: []string{"--failed-request-threshold"}, Key: "phases.profiling.failed_request_threshold", Kind: setting.Float, Bounds: ">= 0, <= 1", Help: "end the run when more than this share of requests fails"},
+	{Flags: []string{"--no-fail-fast"}, Key: "environment.timing.no_fail_fast", Kind: setting.Bool, Help: "with a duration, continue after 100 failed connections in a row (3 s or more)"},
 	{Flags: []string{"--trajectory-start-min-ratio"}, Key: "phases.profiling.trajectory_start_min_ratio", Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.25; 0 in a scenario", Help: "agentic replay: earliest start within a recording, as a share"},
 	{Flags: []string{"--trajectory-start-max-ratio"}, Key: "phases.profiling.trajectory_start_max_ratio", Kind: setting.Float, Bounds: ">= 0, <= 1", Default: "0.75; 1 in a scenario", Help: "agentic replay: latest start within a recording, as a share"},
 	{Flags: []string{"--burst-phase-starts"}, Key: "phases.profiling.burst_phase_starts", Kind: setting.Bool, Help: "agentic replay: send the first requests of a phase together"},

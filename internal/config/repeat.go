@@ -38,6 +38,7 @@ func (c *Convergence) Limit() float64 {
 
 var multiRunRows = group("Multi-Run", []setting.Row{
 	{Flags: []string{"--num-profile-runs"}, Key: "multi_run.num_runs", Common: true, Kind: setting.Int, Bounds: ">= 1, <= 10", Default: "1", Help: "repeat the benchmark and report confidence intervals"},
+	{Flags: []string{ResumeFlag}, Kind: setting.Path, Folder: true, Help: "continue the series in this directory with the same settings"},
 	{Flags: []string{"--profile-run-cooldown-seconds"}, Key: "multi_run.cooldown_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 86400", Default: "0", Help: "pause between two repetitions, in s"},
 	{Flags: []string{"--confidence-level"}, Key: "multi_run.confidence_level", Kind: setting.Float, Bounds: "> 0, < 1", Default: "0.95", Help: "level of the confidence intervals"},
 	{Flags: []string{"--profile-run-disable-warmup-after-first"}, FalseNames: []string{"--no-profile-run-disable-warmup-after-first"}, Key: "multi_run.disable_warmup_after_first", Kind: setting.Bool, Default: "on", Help: "warm up before the first repetition only"},

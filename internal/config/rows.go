@@ -52,20 +52,18 @@ func Rows() []setting.Row {
 		accuracyRows,
 		multiRunRows,
 		genaiPerfCompatibilityRows,
-		ourRows, environmentRows,
+		checkRows, environmentRows,
 	)
 }
 
 // ResumeFlag is the flag that continues a series. It has no key, because it is not part of a file.
 const ResumeFlag = "--resume"
 
-var ourRows = group("Ours", []setting.Row{
-	{Flags: []string{"--no-fail-fast"}, Key: "environment.timing.no_fail_fast", Kind: setting.Bool, Help: "with a duration, continue after 100 failed connections in a row (3 s or more)"},
+var checkRows = group("Dry Run and Gates", []setting.Row{
+	{Flags: []string{"--dry-run"}, Common: true, Kind: setting.Bool, Help: "check everything, print the resolved configuration as YAML, send nothing"},
 	{Flags: []string{"--fail-if"}, Key: "fail_if", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "status 3 if this holds or is undecided: time_to_first_token:p99>200ms, error_rate>1 (percent)"},
 	{Flags: []string{"--objective"}, Key: "fail_if", Manual: true, Kind: setting.Text, List: true, Whole: true, Help: "status 3 unless this holds: ttft:p99<200ms, p95(e2e)<2s, tps>100, error_rate<1%"},
 	{Flags: []string{"--fail-on-verdict"}, Key: "fail_on_verdict", Kind: setting.Bool, Help: "exit status 3 unless the verdict is valid or server limited"},
 	{Flags: []string{"--allow-invalid"}, Key: "allow_invalid", Kind: setting.Bool, Help: "judge --fail-if by the plain values, without verdict and ranges"},
 	{Flags: []string{"--junit"}, Key: "junit", Kind: setting.Path, Help: "write the --fail-if results as JUnit XML"},
-	{Flags: []string{ResumeFlag}, Kind: setting.Path, Folder: true, Help: "continue the series in this directory with the same settings"},
-	{Flags: []string{"--dry-run"}, Common: true, Kind: setting.Bool, Help: "check everything, print the resolved configuration as YAML, send nothing"},
 })
