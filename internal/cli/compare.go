@@ -41,7 +41,7 @@ func (p *Program) compareCommand() *cobra.Command {
 			first := words
 			if len(with) == 0 {
 				if len(words) != 2 {
-					return fmt.Errorf("compare takes two directories, or those of one side and --with for the other")
+					return fmt.Errorf("compare needs the directories of two runs, not %d; write aiperf compare BEFORE AFTER, or --with for several runs on a side", len(words))
 				}
 				first, with = words[:1], words[1:]
 			}

@@ -67,6 +67,9 @@ func (p *Program) validate(target, input string, block int) error {
 		return errors.New("--input: the file or directory to check is missing")
 	}
 	info, err := os.Stat(input)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--input: no such file or directory: %s", input)
+	}
 	if err != nil {
 		return fmt.Errorf("--input %s: %w", input, err)
 	}

@@ -93,7 +93,7 @@ func (v *violations) pace(path string, p *Phase, d *Dataset) {
 	if users && p.Users != nil {
 		v.addIf(p.Requests != nil && *p.Requests < *p.Users, path+".requests", "%d is below %s %d", Value(p.Requests), v.spelling(path+".users"), *p.Users)
 		v.addIf(p.Sessions != nil && *p.Sessions < *p.Users, path+".sessions", "%d is below %s %d", Value(p.Sessions), v.spelling(path+".users"), *p.Users)
-		v.addIf(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "of user_centric load needs conversations of at least 2 turns: %s 2 or more", v.spelling("benchmark.datasets."+d.Name+".turns.mean"))
+		v.addIf(d.Type == DatasetSynthetic && d.Turns.MeanOr(1) < 2, path+".rate", "with users needs conversations of at least 2 turns: %s 2 or more", v.spelling("benchmark.datasets."+d.Name+".turns.mean"))
 	}
 	v.schedule(path, p, d)
 }

@@ -40,6 +40,11 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 		say.Warn(fmt.Sprintf("%s: the chat template rejected the messages of %d requests; their input tokens count only the texts", as("tokenizer.apply_chat_template"), n))
 	}
 	if text := failureReason(run.Profiling); text != "" && (!ended || run.Profiling.Failed > 0) {
+		if list := run.Profiling.Errors; len(list) > 0 {
+			if advice := preflight.Advice(&list[0].Error, as); advice != "" {
+				text += "; " + advice
+			}
+		}
 		fail(text)
 	}
 }

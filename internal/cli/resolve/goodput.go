@@ -37,7 +37,7 @@ func threshold(item string) (tag string, v float64, err error) {
 	if !strings.ContainsAny(item, "<>") {
 		name, number, ok := strings.Cut(item, ":")
 		if !ok || name == "" || number == "" {
-			return "", 0, fmt.Errorf("%q is not tag:number", item)
+			return "", 0, fmt.Errorf("%q has no limit; write METRIC<VALUE, for example ttft<200ms", item)
 		}
 		if long := objective.ShortNames[strings.ToLower(name)]; long != "" {
 			name = long

@@ -206,6 +206,8 @@ func (r *resolver) models() {
 	names := r.set.Texts("--model")
 	if words := r.set.Words; len(words) > 0 {
 		switch {
+		case strings.Contains(words[0], "://") && !r.has("--url"):
+			r.fail("%q is not a flag; write --url %s", words[0], words[0])
 		case len(words) == 1 && !r.has("--model"):
 			for name := range strings.SplitSeq(words[0], ",") {
 				if name = strings.TrimSpace(name); name != "" {

@@ -99,14 +99,14 @@ func (e *ClientStats) answerNotes(note addNote) {
 
 // instantNotes adds notes about the timestamps of messages, and about requests without figures.
 func (e *ClientStats) instantNotes(note addNote, certain bool) {
-	note(e.ReadDelays == 0 && e.Valid+e.Failed > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
+	note(e.ReadDelays == 0 && e.Valid > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
 	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed %s late: in %s of %s requests by more than 1 ms or 1 %%. %s. The JSON summary has the limits of every statistic.",
 		map[bool]string{true: "tokens", false: "answers"}[e.StreamAnswers > 0], terminal.Count(e.Uncertain), terminal.Count(e.Valid), e.lateness())
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", formatDuration(e.StallLongest), times(e.Stalls), formatDuration(e.StallTotal))
 	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
 		"aiperf waited for a free CPU %.0f %% of the time it wanted to run: other programs on this machine (perhaps the server itself) kept the cores busy.", 100*e.waitShare())
-	note(e.GCPauseMax > longPause, "The longest pause of its garbage collector was at most %s.", formatDuration(e.GCPauseMax))
+	note(e.GCPauseMax > longPause, "The garbage collector of aiperf paused it for at most %s.", formatDuration(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
 		"aiperf read %.0f %% of the messages together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
 	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))

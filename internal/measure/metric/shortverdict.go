@@ -78,7 +78,7 @@ func (e *ClientStats) shortFault() string {
 	case e.short():
 		return e.shortLoad()
 	case e.unfilled():
-		return e.slotShare() + " in use"
+		return e.SlotShare() + " in use"
 	case e.gaveUp():
 		return formatDuration(e.ReanchorLost) + " of the schedule lost"
 	case e.late():

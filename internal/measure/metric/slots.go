@@ -22,8 +22,8 @@ type SlotUse struct {
 // SlotLoss returns the share of the slot time that the client lost, 0 to 1.
 func (u *SlotUse) SlotLoss() float64 { return rateOf(u.SlotTimeLost.Seconds(), u.SlotTime.Seconds()) }
 
-// SlotsInUse returns the mean number of slots that did not wait for the client.
-func (u *SlotUse) SlotsInUse() float64 { return u.Slots * (1 - u.SlotLoss()) }
+// slotsInUse returns the mean number of slots that did not wait for the client.
+func (u *SlotUse) slotsInUse() float64 { return u.Slots * (1 - u.SlotLoss()) }
 
 // unfilled reports whether the client could not fill its closed loop.
 func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotLossLimit }
@@ -31,12 +31,12 @@ func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotLossLimit }
 // slotReason describes how much of a closed loop the client could fill.
 func (u *SlotUse) slotReason() string {
 	return fmt.Sprintf("%s were in use: this machine could not send faster. For %.1f %% of the slots' time an answer had arrived but the next request was not yet sent.",
-		u.slotShare(), 100*u.SlotLoss())
+		u.SlotShare(), 100*u.SlotLoss())
 }
 
-// slotShare describes how many of the slots were in use: "4.7 of 16 slots".
-func (u *SlotUse) slotShare() string {
-	return slots(u.SlotsInUse()) + " of " + slots(max(1, math.Round(u.Slots))) + " slots"
+// SlotShare describes how many of the slots were in use: "4.7 of 16 slots".
+func (u *SlotUse) SlotShare() string {
+	return slots(u.slotsInUse()) + " of " + slots(max(1, math.Round(u.Slots))) + " slots"
 }
 
 // slots formats a number of slots: whole from 10 on, with at most one decimal below.

@@ -74,16 +74,16 @@ func (d *drawing) evidence(v *metric.Validity) {
 			terminal.Exact(v.AchievedRate()), terminal.Exact(target), terminal.Exact(v.DrawnRate()), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)), withoutLost(v))
 	}
 	if v.Slots > 0 && v.Valid > 0 {
-		d.say("  Slots: %s of %s in use; %.1f %% of their time an answer had arrived but the next request was not yet sent\n", terminal.Figure(v.SlotsInUse()), terminal.Figure(v.Slots), 100*v.SlotLoss())
+		d.say("  Concurrency: %s in use on average; for %.1f %% of the slots' time an answer had arrived but the next request was not yet sent\n", v.SlotShare(), 100*v.SlotLoss())
 	}
 	if v.Valid > 0 {
-		d.say("  Instants: %s\n", v.Instants())
+		d.say("  Source of arrival times: %s\n", v.Instants())
 	}
 	if v.ReadDelays > 0 {
-		d.say("  Read delay (kernel to client): p50 %s, p99 %s%s; coalesced messages: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), restClause(v), sharedReads(v))
+		d.say("  Read delay (from the kernel to aiperf): p50 %s, p99 %s%s; messages read together with a later one: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), restClause(v), sharedReads(v))
 	}
 	if v.Cores > 0 { // otherwise no measured phase has begun
-		d.say("  Client: CPU %.0f %% of %s, longest pause %s, record backlog %s of %s\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
+		d.say("  Client: CPU %.0f %% of %s, longest pause %s; at most %s of %s finished requests waited to be counted\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
 	}
 	if d.approximate {
 		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)

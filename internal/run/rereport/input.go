@@ -2,6 +2,7 @@ package rereport
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"aiperf/internal/base/boundedfile"
+	"aiperf/internal/config"
 	"aiperf/internal/report/artifact"
 )
 
@@ -27,6 +29,9 @@ const deepest = 5
 // Find lists the runs of an input: a raw export, the directory of a run, or that of a series with runs below it. They are sorted by name.
 func Find(input string) ([]RunFiles, error) {
 	info, err := os.Stat(input)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("report: no such file or directory: %s", input)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
@@ -53,7 +58,7 @@ func Find(input string) ([]RunFiles, error) {
 	if err != nil || len(runs) > 0 {
 		return runs, err
 	}
-	return nil, fmt.Errorf("report: %s has no raw export (profile_export_raw.jsonl); a run writes one if artifacts.raw is on", input)
+	return nil, fmt.Errorf("report: %s has no raw export (profile_export_raw.jsonl); a run writes one with %s raw. The page of a run needs none: aiperf report --html %s", input, config.FlagOf("artifacts.records"), input)
 }
 
 // below finds the runs in the directories under dir. They must belong to one series.

@@ -63,6 +63,12 @@ func (o *Objective) InRun(b *config.Benchmark) error {
 	return err
 }
 
+// isObjective reports whether a search for capacity can judge a metric.
+func isObjective(tag string) bool {
+	one, known := metric.Lookup(tag)
+	return tag == errorRate || known && isLatency(one)
+}
+
 // ParseObjective reads a percentile of a latency below a limit, or the share of failed requests.
 func ParseObjective(text string) (o Objective, err error) {
 	o.text = text
@@ -70,6 +76,8 @@ func ParseObjective(text string) (o Objective, err error) {
 	switch {
 	case err != nil:
 		return o, err
+	case l.Op[0] == '>' && !isObjective(l.Tag):
+		return o, o.percentile(&l)
 	case l.Op[0] == '>':
 		return o, fmt.Errorf("%q: an objective states what must hold, so latencies are below a limit; write %s", text, l.Opposite())
 	case l.Tag == errorRate && (l.Stat != "" || !(l.Value > 0 && l.Value < 100)):

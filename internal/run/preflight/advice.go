@@ -1,0 +1,46 @@
+package preflight
+
+import (
+	"net/http"
+	"strings"
+
+	"aiperf/internal/measure/record"
+	"aiperf/internal/wire/modellist"
+	"aiperf/internal/wire/transport"
+)
+
+// invalidResult is the type of the error of an answer without content.
+const invalidResult = "InvalidInferenceResultError"
+
+// Advice returns what to check after a request failed with an error; "" = the error says all that is known. as spells a key of the configuration.
+func Advice(e *record.Error, as func(key string) string) string {
+	switch e.Code {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return "the server wants another key, or any: give it with " + as("endpoint.api_key") + " env:NAME"
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		if e.UnknownModel() {
+			return "GET " + modellist.Path + " lists the models of most servers; name one with " + as("models.items")
+		}
+		return "is the path right? " + as("endpoint.type") + " chooses the API, " + as("endpoint.path") + " the path"
+	case http.StatusTooManyRequests:
+		return "the server limits its load: send fewer requests at once, or at a lower rate"
+	}
+	url := as("endpoint.urls")
+	switch e.Type {
+	case transport.ErrConnect:
+		return "is the server running, and is " + url + " right?"
+	case transport.ErrDNS:
+		return "is the name of the host in " + url + " right?"
+	case transport.ErrCertificate:
+		return as("endpoint.tls.ca_file") + " FILE trusts the authority of a certificate, " + as("endpoint.tls.insecure") + " skips the check"
+	case transport.ErrTLS:
+		if strings.Contains(e.Message, "does not look like a TLS handshake") {
+			return "the server does not speak TLS: write " + url + " http://…"
+		}
+	case transport.ErrSocket, transport.ErrClosed, transport.ErrResponse:
+		return "is it an LLM server, and is " + url + " right (host, port, http or https)?"
+	case invalidResult:
+		return "is it an LLM server, and does " + as("endpoint.type") + " fit its API?"
+	}
+	return ""
+}
