@@ -73,7 +73,8 @@ func (d *drawing) figures() {
 				}
 				return name + " " + mark + terminal.Figure(r.Values[q]) + " " + r.Display
 			}
-			list = append(list, headColumn{l.name, of("p50", metric.P50), of("p99", metric.P99), 4})
+			tail := tailOf(s.Valid)
+			list = append(list, headColumn{l.name, of("p50", metric.P50), of(tail.String(), tail), 4})
 		}
 	}
 	share := ""
@@ -98,6 +99,23 @@ func (d *drawing) figures() {
 		return
 	}
 	d.headColumns(list, width, headlineParts)
+}
+
+// Numbers of requests from which a percentile describes more than the slowest request.
+const (
+	fewestForP90 = 10
+	fewestForP99 = 100
+)
+
+// tailOf returns the highest statistic that a number of requests supports.
+func tailOf(requests int64) metric.Stat {
+	switch {
+	case requests >= fewestForP99:
+		return metric.P99
+	case requests >= fewestForP90:
+		return metric.P90
+	}
+	return metric.Max
 }
 
 // headColumns writes figures below their names in width columns. Each figure gets its share of parts; parts = 0 means that they fill the width.

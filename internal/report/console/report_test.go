@@ -141,7 +141,7 @@ func TestFailedRequests(t *testing.T) {
 // TestApproximateFigures: a figure whose limits are too far apart is marked, in the table and in the headline, and the mark is explained.
 func TestApproximateFigures(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
-		r := run(t, 4, 0)
+		r := run(t, 100, 0)
 		latency, _ := r.Profiling.Get("request_latency")
 		v := latency.Values[metric.P99]
 		bounds := metric.Bounds{"request_latency": {metric.P99: {Low: v / 2, High: v}, metric.P50: {Low: latency.Values[metric.P50] * 0.99, High: latency.Values[metric.P50]}}}

@@ -111,7 +111,7 @@ func TestHeadline(t *testing.T) {
 ━━ model\x1b · http://h ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━
   Requests/s Tokens/s out           TTFT             ITL         Latency  Errors
         2.00        16.0     p50 50.0 ms      p50 207 ms    p50 1,500 ms       2
-        3 ok  4.83 /user     p99 50.0 ms      p99 207 ms    p99 1,500 ms  40.0 %
+        3 ok  4.83 /user     max 50.0 ms      max 207 ms    max 1,500 ms  40.0 %
 Verdict     40 % failed; rate not reached: 50.0 % of the schedule sent
 Results     1 file in artifacts/x
 `
@@ -135,5 +135,20 @@ func TestFlow(t *testing.T) {
 	}
 	if got := terminal.Flow("\x1b[31mred word\x1b[0m end", 12); got != "\x1b[31mred word\x1b[0m end" {
 		t.Errorf("colours count: %q", got)
+	}
+}
+
+// TestTailOfFewRequests: the headline shows p99 only of as many requests as p99 needs.
+func TestTailOfFewRequests(t *testing.T) {
+	for n, want := range map[int]string{4: "max ", 10: "p90 ", 99: "p90 ", 100: "p99 "} {
+		var b bytes.Buffer
+		if err := Headline(&b, run(t, n, 0), "dir", 3, Options{Width: 120, Terminal: true}); err != nil {
+			t.Fatal(err)
+		}
+		for _, tail := range []string{"max ", "p90 ", "p99 "} {
+			if strings.Contains(b.String(), tail) != (tail == want) {
+				t.Errorf("%d requests: want %q alone in\n%s", n, want, b.String())
+			}
+		}
 	}
 }
