@@ -107,7 +107,8 @@ func (r *resolver) validate() {
 	r.run.Spelling = r.spell
 	for _, one := range r.run.Violations() {
 		told := func(p string) bool {
-			return strings.HasPrefix(p, r.spell(one.Key)+":") || strings.HasPrefix(p, r.spell(one.Key)+" ")
+			flag := r.spell(one.Key)
+			return strings.HasPrefix(p, flag+":") || strings.HasPrefix(p, flag+" ") || strings.Contains(p, " and "+flag+":") // as the second of two that exclude each other
 		}
 		if one.Key == "benchmark.models" && (r.modelWanted || len(r.run.Endpoint.URLs) == 0) { // askModel finds it, or reports the error
 			continue
@@ -208,6 +209,8 @@ func (r *resolver) models() {
 		switch {
 		case strings.Contains(words[0], "://") && !r.has("--url"):
 			r.fail("%q is not a flag; write --url %s", words[0], words[0])
+			r.modelWanted = true // nothing else is said about the model
+			return
 		case len(words) == 1 && !r.has("--model"):
 			for name := range strings.SplitSeq(words[0], ",") {
 				if name = strings.TrimSpace(name); name != "" {

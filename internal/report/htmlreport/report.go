@@ -72,7 +72,7 @@ func (b *builder) requests(run *runfiles.Run, sum *runfiles.Summary, q *runfiles
 		return nil
 	}
 	c := newClock(q)
-	lanes := section{ID: "time", Title: "Over time", Tools: true, Lead: fmt.Sprintf("All lanes share one clock. Lines are percentiles of slices of %s by the start of a request. In a slice, p90 needs ten requests and p99 a hundred; otherwise the line has a gap. A dot is one request; if more than 5,000 are in view, every k-th is drawn. Zooming does not change the vertical scales.", seconds(c.step))}
+	lanes := section{ID: "time", Title: "Over time", Tools: true, Lead: fmt.Sprintf("The charts below, called lanes, have one time axis. Lines are percentiles of slices of %s by the start of a request. In a slice, p90 needs ten requests and p99 a hundred; otherwise the line has a gap. A dot is one request; if more than 5,000 are in view, every k-th is drawn. Zooming does not change the vertical scales.", seconds(c.step))}
 	list := []*chart.Chart{
 		c.lane(q, chosen, "time_to_first_token", "Time to first token"), c.lane(q, chosen, "inter_token_latency", "Inter-token latency"),
 		c.lane(q, chosen, "request_latency", "Request latency"), c.heat(q, "request_latency", "Request latency, heat map"),

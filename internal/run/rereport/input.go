@@ -58,7 +58,7 @@ func Find(input string) ([]RunFiles, error) {
 	if err != nil || len(runs) > 0 {
 		return runs, err
 	}
-	return nil, fmt.Errorf("report: %s has no raw export (profile_export_raw.jsonl); a run writes one with %s raw. The page of a run needs none: aiperf report --html %s", input, config.FlagOf("artifacts.records"), input)
+	return nil, fmt.Errorf("report: %s has no raw export (profile_export_raw.jsonl); a run writes one with %s raw. The page of a run needs none", input, config.FlagOf("artifacts.records"))
 }
 
 // below finds the runs in the directories under dir. They must belong to one series.
