@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"aiperf/internal/config"
+	"aiperf/internal/workload/dataset/trace"
 	"aiperf/internal/workload/load"
 )
 
@@ -32,6 +33,9 @@ func scenario(b *config.Benchmark) (load.Scenario, error) {
 		}
 		if phase.Mode == load.AgenticReplay {
 			phase.Replay = replayOf(b, &phases[i])
+		}
+		if t := b.Dataset().Synthesis; t != nil { // the start offset is a time of the file, which the speedup moves like those of its rows
+			phase.Schedule.Start = trace.Synthesis{Speedup: t.SpeedupRatio}.Instant(phase.Schedule.Start)
 		}
 		p.Phases = append(p.Phases, phase)
 	}

@@ -45,6 +45,13 @@ func TestWiringOfThePlan(t *testing.T) {
 		t.Errorf("%+v %v\nwant\n%+v", got, err, want)
 	}
 
+	faster := config.DefaultSynthesis()
+	faster.SpeedupRatio = 2
+	b.Datasets[0].Synthesis = &faster
+	if got, err = scenario(b); err != nil || got.Phases[2].Schedule.Start != 10 { // as a row of the file at 21 ms
+		t.Errorf("a trace replayed twice as fast: %+v %v", got.Phases[2].Schedule, err)
+	}
+
 	b.Environment.Timing.MaxCatchup, b.Environment.Timing.NoFailFast = 0, false
 	if got, err = scenario(b); err != nil || got.CatchUp >= 0 || !got.FailFast {
 		t.Errorf("no catching up, failing fast: %+v %v", got, err)
