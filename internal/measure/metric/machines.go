@@ -41,7 +41,7 @@ func (m *Machine) lost() bool { return m.LostAt > 0 || !m.Complete }
 const (
 	loosestClocks = time.Millisecond
 	smallLag      = time.Millisecond
-	worstLag      = 2 // the worst machine's lag is named from this multiple of the median of all
+	worstLag      = 2 // the worst machine's lag is named from this multiple of the largest of the others
 	namedMachines = 3 // of those to which the same happened
 )
 
@@ -51,13 +51,16 @@ type MachineParts struct{ Machines []Machine }
 // lossSentence says which machines were lost and what that means; "" = none was.
 func (p *MachineParts) lossSentence() string {
 	var lost []*Machine
-	sent, delivered, missing := int64(0), int64(0), 0
+	sent, delivered, missing, atLeast := int64(0), int64(0), 0, ""
 	for i := range p.Machines {
 		if m := &p.Machines[i]; m.lost() {
 			lost = append(lost, m)
 			sent, delivered = sent+max(m.Sent, m.Delivered), delivered+m.Delivered
 			if !m.SentAll {
 				missing++
+			}
+			if !m.Complete && !m.SentAll { // it may have sent more after its last message
+				atLeast = "at least "
 			}
 		}
 	}
@@ -73,7 +76,7 @@ func (p *MachineParts) lossSentence() string {
 	if more := len(lost) - len(named); more > 0 {
 		text += fmt.Sprintf("; so were %d more (machines.json lists them)", more)
 	}
-	text += fmt.Sprintf(". The results of %s of their %s arrived.", terminal.Count(delivered), terminal.Plural(sent, "request"))
+	text += fmt.Sprintf(". The results of %s of their %s%s arrived.", terminal.Count(delivered), atLeast, terminal.Plural(sent, "request"))
 	if missing > 0 { // the others sent their parts, whose results did not arrive
 		text += fmt.Sprintf(" At the end the load was %.0f %% of the planned one.", 100*float64(n-missing)/float64(n))
 	}
@@ -112,15 +115,20 @@ func (p *MachineParts) clockBound() (bound time.Duration, name string) {
 	return bound, name
 }
 
-// worst returns the machine that sent latest; nil without machines.
-func (p *MachineParts) worst() *Machine {
-	var worst *Machine
+// latest returns the machine that sent latest and the largest lag of the others. Machines that did not deliver all results are left out, because their
+// lags are unknown. m is nil with fewer than two machines.
+func (p *MachineParts) latest() (m *Machine, others time.Duration) {
+	var known []*Machine
 	for i := range p.Machines {
-		if m := &p.Machines[i]; worst == nil || m.LagP99 > worst.LagP99 {
-			worst = m
+		if m := &p.Machines[i]; m.Complete {
+			known = append(known, m)
 		}
 	}
-	return worst
+	if len(known) < 2 {
+		return nil, 0
+	}
+	slices.SortStableFunc(known, func(a, b *Machine) int { return cmp.Compare(b.LagP99, a.LagP99) })
+	return known[0], known[1].LagP99
 }
 
 // sentences describes the machines of a run: how many there were, how well their clocks are tied, and which one was the worst.
@@ -140,16 +148,8 @@ func (p *MachineParts) sentences() (list []string) {
 	if bound > loosestClocks {
 		list = append(list, fmt.Sprintf("The clock of machine %s is only known within %s, and so are instants on the time axis. Latencies are not affected.", name, formatDuration(bound)))
 	}
-	if w := p.worst(); w.LagP99 > smallLag && len(p.Machines) > 1 {
-		var others time.Duration
-		for i := range p.Machines {
-			if m := &p.Machines[i]; m != w {
-				others = max(others, m.LagP99)
-			}
-		}
-		if w.LagP99 > worstLag*others {
-			list = append(list, fmt.Sprintf("Machine %s sent latest: p99 of its schedule lag %s, of the others at most %s.", w.Name, formatDuration(w.LagP99), formatDuration(others)))
-		}
+	if w, others := p.latest(); w != nil && w.LagP99 > smallLag && w.LagP99 > worstLag*others {
+		list = append(list, fmt.Sprintf("Machine %s sent latest: p99 of its schedule lag %s, of the others at most %s.", w.Name, formatDuration(w.LagP99), formatDuration(others)))
 	}
 	return append(list, p.absences()...)
 }
