@@ -115,7 +115,7 @@ func (p *MachineParts) clockBound() (bound time.Duration, name string) {
 	return bound, name
 }
 
-// latest returns the machine that sent latest and the largest lag of the others. Machines that did not deliver all results are left out, because their
+// latest returns the machine that sent latest and the largest lag of the others. Machines that did not deliver all results are skipped, because their
 // lags are unknown. m is nil with fewer than two machines.
 func (p *MachineParts) latest() (m *Machine, others time.Duration) {
 	var known []*Machine

@@ -67,7 +67,7 @@ func (s *Store) inWindow(w Window) (list []sampled) {
 			continue
 		}
 		for _, t := range e.series {
-			if sp := t.span(e, Window{w.From, max(w.To, e.at[len(e.at)-1])}); len(sp.rows) > 0 {
+			if sp := t.span(e, Window{w.From, max(w.To, e.at[len(e.at)-1])}, w.To); len(sp.rows) > 0 {
 				list = append(list, sampled{t, e, sp})
 			}
 		}
@@ -115,7 +115,7 @@ func (t *table) series(s *sampled) {
 		if s.kind != exposition.Histogram {
 			v := s.value.At(row)
 			if s.kind == exposition.Counter {
-				v = max(v-s.value.At(reference), 0)
+				v = max(v-at(&s.value, reference), 0)
 			}
 			r := t.row(s, s.e.at[row])
 			t.set(r, "value", v)
@@ -127,10 +127,10 @@ func (t *table) series(s *sampled) {
 		}
 		for i, b := range s.les {
 			r := t.row(s, s.e.at[row])
-			t.set(r, "sum", max(s.sum.At(row)-s.sum.At(reference), 0))
-			t.set(r, "count", max(s.count.At(row)-s.count.At(reference), 0))
+			t.set(r, "sum", max(s.sum.At(row)-at(&s.sum, reference), 0))
+			t.set(r, "count", max(s.count.At(row)-at(&s.count, reference), 0))
 			t.set(r, "bucket_le", b.le)
-			t.set(r, "bucket_count", max(s.at(i, row)-s.at(i, reference), 0))
+			t.set(r, "bucket_count", max(at(&s.counts[i], row)-at(&s.counts[i], reference), 0))
 			t.add(r)
 		}
 	}

@@ -67,7 +67,7 @@ var percentiles = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p9
 
 // Results reduces every page from the window's start on; slice is the length of a time slice in seconds, 0 = no slices.
 func (s *Store) Results(w Window, slice float64) *Results {
-	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
+	return s.reduce(w.To, slice, func(e *endpoint) (figures, pages Window) {
 		return Window{w.From, max(w.To, e.at[len(e.at)-1])}, Window{0, math.MaxInt64}
 	})
 }
@@ -75,7 +75,7 @@ func (s *Store) Results(w Window, slice float64) *Results {
 // Phase reduces the pages of one phase of a run with several. next is the start of the following phase, 0 = it was the last. Servers count late, so
 // every page up to that start belongs to the phase. An endpoint without a page in the phase is omitted.
 func (s *Store) Phase(w Window, next int64, slice float64) *Results {
-	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
+	return s.reduce(w.To, slice, func(e *endpoint) (figures, pages Window) {
 		w := Window{w.From, e.end(w, next)}
 		return w, w
 	})
@@ -97,8 +97,9 @@ func (e *endpoint) end(w Window, next int64) int64 {
 	return w.To
 }
 
-// reduce computes the figures of all endpoints; windows returns the interval of an endpoint's figures, and that of the pages to count.
-func (s *Store) reduce(slice float64, windows func(*endpoint) (figures, pages Window)) *Results {
+// reduce computes the figures of all endpoints. end is the instant at which the load ended; windows returns the interval of an endpoint's figures, which
+// may be longer, and that of the pages to count.
+func (s *Store) reduce(end int64, slice float64, windows func(*endpoint) (figures, pages Window)) *Results {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &Results{}
@@ -114,7 +115,7 @@ func (s *Store) reduce(slice float64, windows func(*endpoint) (figures, pages Wi
 		}
 		r.Endpoints = append(r.Endpoints, info)
 		for _, t := range e.series {
-			one, reset := t.figures(e, figures, slice)
+			one, reset := t.figures(e, figures, end, slice)
 			if one == nil {
 				continue
 			}
@@ -187,38 +188,53 @@ func (e *endpoint) info(w Window) EndpointInfo {
 	return i
 }
 
-// span holds the samples of a series that count: those from the window's start on, with the one before them as the reference. If there is none before,
-// the first inside is the reference.
+// span holds the samples of a series that count: those from the window's start on, after a reference. The reference is the sample before the window. If
+// there is none, it is the first inside, or 0 on the page before it if the series was not on that page.
 type span struct {
 	at        []int64 // of all samples, the reference first
-	rows      []int   // their rows in the columns
-	reference bool    // the first sample is before the window
+	rows      []int   // their rows in the columns; absent = 0
+	reference bool    // the first sample is only a reference
 	window    Window
+	end       int64 // instant at which the load ended; later samples count because servers count late
 }
 
+// absent is the row of a counter or histogram that a page did not have yet. Programs create a series with its first event, so its value was 0.
+const absent = -1
+
 // span selects the samples of a series.
-func (t *series) span(e *endpoint, w Window) span {
+func (t *series) span(e *endpoint, w Window, end int64) span {
 	column := &t.value
 	if t.kind == exposition.Histogram {
 		column = &t.count
 	}
-	s := span{window: w}
-	before := -1
+	s := span{window: w, end: end}
+	before, at := -1, int64(0)
 	for i := range column.Len() {
 		if math.IsNaN(column.At(i)) || e.at[i] > w.To {
 			continue
 		}
 		if e.at[i] < w.From {
-			before = i
+			before, at = i, e.at[i]
 			continue
 		}
 		s.at, s.rows = append(s.at, e.at[i]), append(s.rows, i)
 	}
-	if before >= 0 && len(s.rows) > 0 {
-		s.reference = true
-		s.at, s.rows = append([]int64{e.at[before]}, s.at...), append([]int{before}, s.rows...)
+	if len(s.rows) == 0 {
+		return s
+	}
+	s.reference = before >= 0
+	if first := s.rows[0]; !s.reference && first > 0 && t.cumulative() && !t.dropped {
+		s.reference, before, at = true, absent, e.at[first-1]
+	}
+	if s.reference {
+		s.at, s.rows = append([]int64{at}, s.at...), append([]int{before}, s.rows...)
 	}
 	return s
+}
+
+// cumulative reports whether values count since the start of the server.
+func (m *meta) cumulative() bool {
+	return m.kind == exposition.Counter || m.kind == exposition.Histogram
 }
 
 // inside returns the rows within the window.
@@ -229,12 +245,32 @@ func (s *span) inside() []int {
 	return s.rows
 }
 
-// seconds returns the time from the reference to the last sample.
-func (s *span) seconds() float64 { return float64(s.at[len(s.at)-1]-s.at[0]) / 1e9 }
+// during returns the rows within the window up to the end of the load; all rows if none was read before that end.
+func (s *span) during() []int {
+	rows := s.inside()
+	n, found := slices.BinarySearch(s.at[len(s.at)-len(rows):], s.end)
+	if found {
+		n++
+	}
+	if n == 0 {
+		return rows
+	}
+	return rows[:n]
+}
+
+// seconds returns the time that a rate covers: from the reference to the first sample after the end of the load, or to a later one at which the series
+// still grew.
+func (s *span) seconds(grew func(before, row int) bool) float64 {
+	last := len(s.at) - 1
+	for last > 0 && s.at[last-1] >= s.end && !grew(s.rows[last-1], s.rows[last]) {
+		last--
+	}
+	return float64(s.at[last]-s.at[0]) / 1e9
+}
 
 // figures computes the figures of one series; nil = it has no sample in the window. reset reports whether it was reset.
-func (t *series) figures(e *endpoint, w Window, slice float64) (out *Series, reset bool) {
-	s := t.span(e, w)
+func (t *series) figures(e *endpoint, w Window, end int64, slice float64) (out *Series, reset bool) {
+	s := t.span(e, w, end)
 	if len(s.rows) == 0 {
 		return nil, false
 	}
@@ -256,7 +292,7 @@ func (out *Series) stat(key string, v float64) {
 
 func (t *series) gauge(out *Series, s *span, slice float64) {
 	var values []float64
-	for _, row := range s.inside() {
+	for _, row := range s.during() {
 		values = append(values, t.value.At(row))
 	}
 	if slice > 0 {
@@ -294,11 +330,11 @@ func increase(values []float64) (total float64, reset bool) {
 func (t *series) counter(out *Series, s *span, slice float64) (reset bool) {
 	var values []float64
 	for _, row := range s.rows {
-		values = append(values, t.value.At(row))
+		values = append(values, at(&t.value, row))
 	}
 	total, reset := increase(values)
 	out.stat("total", total)
-	out.stat("rate", per(total, s.seconds()))
+	out.stat("rate", per(total, s.seconds(func(a, b int) bool { return at(&t.value, a) != at(&t.value, b) })))
 	if slice > 0 {
 		t.counterSlices(out, s, values, slice)
 	}
@@ -325,8 +361,9 @@ func (t *series) histogram(out *Series, s *span, slice float64) (reset bool) {
 	}
 	out.stat("sum", g.sum)
 	out.stat("avg", g.sum/g.count)
-	out.stat("count_rate", per(g.count, s.seconds()))
-	out.stat("sum_rate", per(g.sum, s.seconds()))
+	seconds := s.seconds(func(a, b int) bool { return at(&t.count, a) != at(&t.count, b) })
+	out.stat("count_rate", per(g.count, seconds))
+	out.stat("sum_rate", per(g.sum, seconds))
 	if out.Buckets != nil {
 		h := t.estimated(g, s.rows)
 		if p, ok := h.estimate(); ok {
@@ -354,40 +391,43 @@ func (t *series) growth(rows []int) growth {
 		a, b := rows[i-1], rows[i]
 		if t.restarted(a, b) {
 			g.reset = true
-			g.count, g.sum = g.count+t.count.At(b), g.sum+t.sum.At(b)
+			g.count, g.sum = g.count+at(&t.count, b), g.sum+at(&t.sum, b)
 			continue
 		}
-		g.count += t.count.At(b) - t.count.At(a)
-		g.sum += t.sum.At(b) - t.sum.At(a)
+		g.count += at(&t.count, b) - at(&t.count, a)
+		g.sum += at(&t.sum, b) - at(&t.sum, a)
 	}
 	if n := len(rows); !g.reset && n > 0 {
 		a, b := rows[0], rows[n-1]
-		g.count, g.sum = t.count.At(b)-t.count.At(a), t.sum.At(b)-t.sum.At(a)
+		g.count, g.sum = at(&t.count, b)-at(&t.count, a), at(&t.sum, b)-at(&t.sum, a)
 		for i := range t.counts {
-			g.buckets[i] = t.at(i, b) - t.at(i, a)
+			g.buckets[i] = at(&t.counts[i], b) - at(&t.counts[i], a)
 		}
 	}
 	return g
 }
 
-// at returns a bucket at a row; NaN if the page did not have it.
-func (t *series) at(i, row int) float64 {
-	if row >= t.counts[i].Len() {
+// at returns a value at a row: 0 before the series existed, NaN if the page did not have it.
+func at(c *stats.Column, row int) float64 {
+	switch {
+	case row == absent:
+		return 0
+	case row >= c.Len():
 		return math.NaN()
 	}
-	return t.counts[i].At(row)
+	return c.At(row)
 }
 
 // restarted reports whether a histogram was reset between two rows.
 func (t *series) restarted(a, b int) bool {
-	if t.count.At(b) < t.count.At(a) {
+	if at(&t.count, b) < at(&t.count, a) {
 		return true
 	}
 	if t.changedBounds {
 		return false
 	}
 	for i := range t.counts {
-		if t.at(i, b) < t.at(i, a) {
+		if at(&t.counts[i], b) < at(&t.counts[i], a) {
 			return true
 		}
 	}
@@ -417,15 +457,15 @@ func (t *series) estimated(g growth, rows []int) *histogram {
 		only, many := -1, false
 		below := 0.0
 		for i := range t.counts {
-			upTo := t.at(i, b) - t.at(i, a)
+			upTo := at(&t.counts[i], b) - at(&t.counts[i], a)
 			if upTo-below > 0 {
 				many = many || only >= 0
 				only = i
 			}
 			below = upTo
 		}
-		if n := t.count.At(b) - t.count.At(a); only >= 0 && !many && n > 0 {
-			h.means[only] = append(h.means[only], observedGroup{(t.sum.At(b) - t.sum.At(a)) / n, n})
+		if n := at(&t.count, b) - at(&t.count, a); only >= 0 && !many && n > 0 {
+			h.means[only] = append(h.means[only], observedGroup{(at(&t.sum, b) - at(&t.sum, a)) / n, n})
 		}
 	}
 	return h

@@ -26,6 +26,7 @@ type Fetch struct {
 type Store struct {
 	mu        sync.Mutex
 	metrics   map[string]*meta
+	dropped   map[string]bool // metrics that had values that are not finite
 	endpoints []*endpoint
 	lines     func(line []byte) // receives lines of the JSONL file; nil = no such file
 	size      int               // number of label sets
@@ -39,6 +40,7 @@ type meta struct {
 	name, help string
 	kind       Type
 	info       bool
+	dropped    bool // a page had values that are not finite, so a missing value does not mean that the series did not exist
 }
 
 // endpoint holds the readings of one address.
@@ -64,7 +66,7 @@ type series struct {
 
 // NewStore returns an empty store; lines receives the lines of the JSONL file, nil = not needed.
 func NewStore(lines func(line []byte)) *Store {
-	return &Store{metrics: map[string]*meta{}, lines: lines}
+	return &Store{metrics: map[string]*meta{}, dropped: map[string]bool{}, lines: lines}
 }
 
 // PageFindings holds the remarks about a page.
@@ -89,6 +91,9 @@ func (s *Store) Add(url string, page *exposition.Page, f Fetch, same bool) PageF
 	if n := len(e.at); n > 0 && f.FirstByte <= e.at[n-1] { // a later page has arrived before it
 		return told
 	}
+	for _, name := range snap.dropped {
+		s.dropped[name] = true
+	}
 	e.at = append(e.at, f.FirstByte)
 	e.durations = append(e.durations, f.Done-f.Sent)
 	if !same {
@@ -100,6 +105,7 @@ func (s *Store) Add(url string, page *exposition.Page, f Fetch, same bool) PageF
 			known = &meta{name: m.name, help: m.help, kind: m.kind, info: m.info}
 			s.metrics[m.name] = known
 		}
+		known.dropped = s.dropped[m.name]
 		if known.kind != m.kind {
 			told.Conflict = append(told.Conflict, m.name)
 			continue

@@ -70,6 +70,65 @@ func TestHistogramOverARestart(t *testing.T) {
 	}
 }
 
+// TestSeriesThatAppears: by hand, 10 requests were counted when the series appeared between 2 and 3 s, and 4 more until 4 s. A server creates it with
+// the first request, so it was 0 on the page at 2 s.
+func TestSeriesThatAppears(t *testing.T) {
+	other := "# TYPE g gauge\ng 1\n"
+	r := told(other, other, counterPage(10)+histogramPage(4, 10, 20), counterPage(14)+histogramPage(5, 14, 30)).Results(Window{1.5e9, 4e9}, 0)
+	c, h := find(t, r, "c"), find(t, r, "h")
+	if total, rate := value1(t, c.Stats, "total"), value1(t, c.Stats, "rate"); total != 14 || rate != 7 {
+		t.Errorf("total %v, rate %v", total, rate)
+	}
+	if n, sum := value1(t, h.Stats, "count"), value1(t, h.Stats, "sum"); n != 14 || sum != 30 || !slices.Equal(h.Buckets, []Count{{"1", 5}, {"+Inf", 14}}) {
+		t.Errorf("count %v, sum %v, buckets %v", n, sum, h.Buckets)
+	}
+	// On the first page of a server it may be of any age, and after a value that is not finite it existed before.
+	for _, before := range [][]string{nil, {"# TYPE c_total counter\nc_total NaN\n" + other}} {
+		r := told(append(before, counterPage(10)+other, counterPage(14)+other)...).Results(Window{0, 4e9}, 0)
+		if total := value1(t, find(t, r, "c").Stats, "total"); total != 4 {
+			t.Errorf("after %q: total %v", before, total)
+		}
+	}
+}
+
+// TestEndOfTheLoad: by hand, the load ends at 3 s and pages are read until 5 s. Gauges are those of the load. The rate of a counter that still grows
+// covers the time until then, that of one that rests does not.
+func TestEndOfTheLoad(t *testing.T) {
+	gauge := func(v float64) string { return fmt.Sprintf("# TYPE g gauge\ng %g\n", v) }
+	for _, c := range []struct {
+		name                    string
+		at1, at2, at3, at4, at5 float64
+		rate                    float64
+	}{
+		{"all counted at the end", 0, 4, 8, 8, 8, 4},
+		{"the last one counted late", 0, 4, 8, 9, 9, 3},
+		{"grows without load", 0, 4, 8, 12, 16, 4},
+		{"one early event", 0, 1, 1, 1, 1, 0.5},
+		{"nothing", 3, 3, 3, 3, 3, 0},
+	} {
+		var pages []string
+		for i, v := range []float64{c.at1, c.at2, c.at3, c.at4, c.at5} {
+			pages = append(pages, counterPage(v)+gauge([]float64{0, 8, 6, 0, 0}[i])+histogramPage(0, v, v))
+		}
+		r := told(pages...).Results(Window{1.5e9, 3e9}, 0)
+		if rate := value1(t, find(t, r, "c").Stats, "rate"); rate != c.rate {
+			t.Errorf("%s: rate %v, want %v", c.name, rate, c.rate)
+		}
+		if c.rate > 0 {
+			if rate := value1(t, find(t, r, "h").Stats, "sum_rate"); rate != c.rate {
+				t.Errorf("%s: rate of the sum %v, want %v", c.name, rate, c.rate)
+			}
+		}
+		if g := find(t, r, "g"); value1(t, g.Stats, "avg") != 7 || value1(t, g.Stats, "min") != 6 {
+			t.Errorf("%+v", g.Stats)
+		}
+	}
+	// A run that is shorter than the time between two pages has no separate page.
+	if g := find(t, told(gauge(1), gauge(4), gauge(6)).Results(Window{1.2e9, 1.4e9}, 0), "g"); value1(t, g.Stats, "avg") != 5 {
+		t.Errorf("a short run: %+v", g.Stats)
+	}
+}
+
 // TestSlices: by hand, of a counter that grows by 1, 2, 3, 4 in its seconds, in slices of two seconds.
 func TestSlices(t *testing.T) {
 	r := told(counterPage(0), counterPage(1), counterPage(3), counterPage(6), counterPage(10), counterPage(15)).Results(Window{1e9, 6e9}, 2)
