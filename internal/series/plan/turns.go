@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,6 +31,17 @@ type TurnOptions struct {
 	Parallel bool    // both at once, for targets with separate hardware
 	InOrder  bool    // A is first in every pair; otherwise the order is random
 	Compare  comparison.Options
+}
+
+// short returns a warning if blocks are too short for a wash-in and a median latency, in s; "" = they are long enough. Up to 5 % less is long enough, so that
+// the standard length is accepted for fast servers.
+func (o *TurnOptions) short(median float64) string {
+	const parts, enough = 3, 0.95
+	needed := parts * (o.Wash + median)
+	if o.Block >= enough*needed {
+		return ""
+	}
+	return fmt.Sprintf("a block of %g s is short for a latency of %.3g s; it should last %.0f s or more", o.Block, median, math.Ceil(needed))
 }
 
 // Turns sends the same load to two targets in alternating blocks and compares B with A (comparison, section 4). A change of the machine then affects both. The
@@ -163,8 +175,8 @@ func (i *invocation) turn(ctx context.Context, o *TurnOptions, pair, side int, b
 	if done == nil || done.Profiling.Valid == 0 {
 		return nil, fmt.Errorf("%s: no request succeeded", label)
 	}
-	if median := done.Profiling.Value("request_latency", metric.P50) / 1000; pair == 0 && o.Block < 3*(o.Wash+median) {
-		fmt.Fprintf(i.Err, "warning: a block of %g s is short for a latency of %.3g s; it should last %.0f s or more\n", o.Block, median, 3*(o.Wash+median))
+	if text := o.short(done.Profiling.Value("request_latency", metric.P50) / 1000); pair == 0 && text != "" {
+		fmt.Fprintln(i.Err, "warning: "+text)
 	}
 	runs, err := comparison.Load(b.Artifacts.Dir, o.Wash)
 	if err != nil {

@@ -141,3 +141,21 @@ func blockFile(dir string, factor float64, seed uint64) error {
 	}
 	return os.WriteFile(filepath.Join(dir, "profile_export.jsonl"), []byte(text.String()), 0o600)
 }
+
+// TestShortBlocks: the advised length is longer than the block, and the standard block is long enough for a fast server.
+func TestShortBlocks(t *testing.T) {
+	for _, c := range []struct {
+		block, wash, median float64
+		want                string
+	}{
+		{6, 2, 0.06, ""},
+		{3, 1, 0.06, "a block of 3 s is short for a latency of 0.06 s; it should last 4 s or more"},
+		{6, 2, 0.15, "a block of 6 s is short for a latency of 0.15 s; it should last 7 s or more"},
+		{6, 2, 2, "a block of 6 s is short for a latency of 2 s; it should last 12 s or more"},
+	} {
+		o := TurnOptions{Block: c.block, Wash: c.wash}
+		if got := o.short(c.median); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
