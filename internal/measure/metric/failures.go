@@ -1,8 +1,10 @@
 package metric
 
 import (
+	"fmt"
 	"math"
 	"strconv"
+	"time"
 
 	"aiperf/internal/measure/record"
 )
@@ -48,3 +50,28 @@ func (r *Run) Failures() (failed, all int64) {
 
 // FailureSentence returns this sentence for the profiling requests of a run.
 func (r *Run) FailureSentence() string { return FailureSentence(r.Failures()) }
+
+// RateUse compares the time that rates cover with the time of all requests. Rates cover the time from the first successful request to the last, so they do not
+// show that a server failed before or after.
+type RateUse struct {
+	RateTime time.Duration // from the start of the first successful request to the end of the last; 0 = there is none
+	LoadTime time.Duration // from the start of the first request to the end of the last, failed ones included
+}
+
+// rateUse returns the time of rates and of all requests.
+func (r *Reducer) rateUse(t *totals) RateUse {
+	if t.divisor > 0 || math.IsNaN(t.duration()) { // the divisor is the time of the phase, or there are no rates
+		return RateUse{}
+	}
+	return RateUse{time.Duration(t.duration()), time.Duration(r.lastEnd - r.firstStart)}
+}
+
+// rateNote says that rates describe a part of the load only, because requests before or after that part failed; "" = they do not.
+func (e *ClientStats) rateNote() string {
+	const shorter = 1.04 // the difference that statistics may have elsewhere
+	if e.Failed == 0 || e.RateTime <= 0 || float64(e.LoadTime) < shorter*float64(e.RateTime) {
+		return ""
+	}
+	return fmt.Sprintf("Rates cover only the %s from the first successful request to the last. Over the %s of all requests, %s requests/s succeeded.",
+		formatDuration(e.RateTime), formatDuration(e.LoadTime), figure(float64(e.Valid)/e.LoadTime.Seconds(), 3))
+}

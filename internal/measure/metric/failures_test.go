@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -45,5 +46,34 @@ func TestPlannedCancellations(t *testing.T) {
 		if !slices.Equal(notes, c.notes) {
 			t.Errorf("%v: %q", c.errors, notes)
 		}
+	}
+}
+
+// TestRatesOfAServerThatDied: by hand, answers from 0.1 to 0.2 s and from 0.9 to 1 s, then failures until 4 s. Two answers in 0.9 s are 2.2/s, and 0.51/s over the
+// 3.9 s of all requests.
+func TestRatesOfAServerThatDied(t *testing.T) {
+	r := newSelection(t, chat).NewReducer()
+	for _, start := range []float64{100, 900} {
+		rec, reply := streamed(0, 150, 200)
+		rec.Start, rec.End = ms(start), ms(start+100)
+		for i := range reply.Contents {
+			reply.Contents[i].At += ms(start) - ms(100)
+		}
+		add(r, rec, reply, record.Counts{Input: 10, Output: 4, Reasoning: -1})
+	}
+	for _, start := range []float64{1100, 3900} {
+		rec, reply := failed(503, "HTTPError", "gone")
+		rec.Start, rec.End = ms(start), ms(start+100)
+		add(r, rec, reply, record.Counts{})
+	}
+	s := r.Summary(Window{})
+	e := &ClientStats{Valid: s.Valid, Failed: s.Failed, RateUse: s.RateUse}
+	want := "Rates cover only the 900 ms from the first successful request to the last. Over the 3.90 s of all requests, 0.513 requests/s succeeded."
+	if got := e.rateNote(); got != want || math.Abs(s.Value("request_throughput", Avg)-2/0.9) > 1e-9 {
+		t.Errorf("%q, rate %v", got, s.Value("request_throughput", Avg))
+	}
+	e.Failed = 0
+	if got := e.rateNote(); got != "" {
+		t.Errorf("without failures: %q", got)
 	}
 }

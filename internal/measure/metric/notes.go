@@ -90,8 +90,9 @@ func (e *ClientStats) answerNotes(note addNote) {
 	note(e.Valid > 0 && e.Valid < fewRequests, "Only %s succeeded: the figures describe %s, and say little about others. p90 needs 10 requests, p99 needs 100.", terminal.Plural(e.Valid, "request"), pronoun(e.Valid))
 	note(total > failed && float64(failed) > failedShare*float64(total), "%s of %s requests failed; they are not part of any latency.", terminal.Count(failed), terminal.Count(total))
 	note(e.Planned > 0, "%s of %s requests were cancelled, as the configuration asks; they count as errors and are not part of any latency.", terminal.Count(e.Planned), terminal.Count(total))
-	cut := e.cutNote()
-	note(cut != "", "%s", cut)
+	for _, text := range []string{e.rateNote(), e.cutNote()} {
+		note(text != "", "%s", text)
+	}
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
 		"The server fell behind: answered %s/s of %s/s sent. Latency measures the length of the run.", figure(e.AnsweredRate, 3), figure(e.SentRate, 3))
 	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", formatDuration(e.SilenceLongest), e.silenceSpan(), terminal.Plural(e.SilenceWaiting, "request"), e.moreSilences())

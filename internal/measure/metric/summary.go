@@ -32,6 +32,7 @@ type Summary struct {
 	Certain     []Result // metrics of the certain requests alone, if there are uncertain ones
 	Bounds      Bounds   // ranges of the inexact statistics
 	CutUse      CutUse
+	RateUse     RateUse
 
 	byTag       map[string]int
 	understated []understatement // statistics that requests cut off at the end would make larger
@@ -81,6 +82,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	s.Certainty, s.Certain = r.certainty()
 	s.Bounds = r.bounds(t)
 	s.CutUse, s.understated = r.cutUse(), r.understated(t)
+	s.RateUse = r.rateUse(t)
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s
 }
