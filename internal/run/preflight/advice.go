@@ -16,7 +16,7 @@ const invalidResult = "InvalidInferenceResultError"
 func Advice(e *record.Error, as func(key string) string) string {
 	switch e.Code {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return "the server wants another key, or any: give it with " + as("endpoint.api_key") + " env:NAME"
+		return "the key is missing or wrong: give it with " + as("endpoint.api_key") + " env:NAME"
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		if e.UnknownModel() {
 			return "GET " + modellist.Path + " lists the models of most servers; name one with " + as("models.items")
@@ -32,6 +32,9 @@ func Advice(e *record.Error, as func(key string) string) string {
 	case transport.ErrDNS:
 		return "is the name of the host in " + url + " right?"
 	case transport.ErrCertificate:
+		if strings.Contains(e.Message, "SANs") || strings.Contains(e.Message, "certificate is valid for") {
+			return as("endpoint.tls.server_name") + " NAME gives the name in the certificate"
+		}
 		return as("endpoint.tls.ca_file") + " FILE trusts the authority of a certificate, " + as("endpoint.tls.insecure") + " skips the check"
 	case transport.ErrTLS:
 		if strings.Contains(e.Message, "does not look like a TLS handshake") {

@@ -22,6 +22,7 @@ func TestAdvice(t *testing.T) {
 		{record.Error{Type: transport.ErrConnect, Message: "connection refused"}, "is the server running, and is <endpoint.urls> right?"},
 		{record.Error{Type: transport.ErrDNS}, "name of the host in <endpoint.urls>"},
 		{record.Error{Type: transport.ErrCertificate}, "<endpoint.tls.ca_file> FILE"},
+		{record.Error{Type: transport.ErrCertificate, Message: "tls: failed to verify certificate: x509: certificate is valid for a, not b"}, "<endpoint.tls.server_name> NAME"},
 		{record.Error{Type: transport.ErrTLS, Message: "tls: first record does not look like a TLS handshake"}, "write <endpoint.urls> http://…"},
 		{record.Error{Type: transport.ErrResponse}, "(host, port, http or https)?"},
 		{record.Error{Type: invalidResult}, "does <endpoint.type> fit"},
