@@ -67,7 +67,7 @@ func (s *Store) inWindow(w Window) (list []sampled) {
 			continue
 		}
 		for _, t := range e.series {
-			if sp := t.span(e, Window{w.From, max(w.To, e.at[len(e.at)-1])}, w.To); len(sp.rows) > 0 {
+			if sp := t.span(e, Window{w.From, max(w.To, e.at[len(e.at)-1])}); len(sp.rows) > 0 {
 				list = append(list, sampled{t, e, sp})
 			}
 		}

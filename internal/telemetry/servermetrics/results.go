@@ -67,7 +67,7 @@ var percentiles = [...]string{"p1", "p5", "p10", "p25", "p50", "p75", "p90", "p9
 
 // Results reduces every page from the window's start on; slice is the length of a time slice in seconds, 0 = no slices.
 func (s *Store) Results(w Window, slice float64) *Results {
-	return s.reduce(w.To, slice, func(e *endpoint) (figures, pages Window) {
+	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
 		return Window{w.From, max(w.To, e.at[len(e.at)-1])}, Window{0, math.MaxInt64}
 	})
 }
@@ -75,7 +75,7 @@ func (s *Store) Results(w Window, slice float64) *Results {
 // Phase reduces the pages of one phase of a run with several. next is the start of the following phase, 0 = it was the last. Servers count late, so
 // every page up to that start belongs to the phase. An endpoint without a page in the phase is omitted.
 func (s *Store) Phase(w Window, next int64, slice float64) *Results {
-	return s.reduce(w.To, slice, func(e *endpoint) (figures, pages Window) {
+	return s.reduce(slice, func(e *endpoint) (figures, pages Window) {
 		w := Window{w.From, e.end(w, next)}
 		return w, w
 	})
@@ -97,9 +97,8 @@ func (e *endpoint) end(w Window, next int64) int64 {
 	return w.To
 }
 
-// reduce computes the figures of all endpoints. end is the instant at which the load ended; windows returns the interval of an endpoint's figures, which
-// may be longer, and that of the pages to count.
-func (s *Store) reduce(end int64, slice float64, windows func(*endpoint) (figures, pages Window)) *Results {
+// reduce computes the figures of all endpoints; windows returns the interval of an endpoint's figures, and that of the pages to count.
+func (s *Store) reduce(slice float64, windows func(*endpoint) (figures, pages Window)) *Results {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &Results{}
@@ -115,7 +114,7 @@ func (s *Store) reduce(end int64, slice float64, windows func(*endpoint) (figure
 		}
 		r.Endpoints = append(r.Endpoints, info)
 		for _, t := range e.series {
-			one, reset := t.figures(e, figures, end, slice)
+			one, reset := t.figures(e, figures, slice)
 			if one == nil {
 				continue
 			}
@@ -195,19 +194,18 @@ type span struct {
 	rows      []int   // their rows in the columns; absent = 0
 	reference bool    // the first sample is only a reference
 	window    Window
-	end       int64 // instant at which the load ended; later samples count because servers count late
 }
 
 // absent is the row of a counter or histogram that a page did not have yet. Programs create a series with its first event, so its value was 0.
 const absent = -1
 
 // span selects the samples of a series.
-func (t *series) span(e *endpoint, w Window, end int64) span {
+func (t *series) span(e *endpoint, w Window) span {
 	column := &t.value
 	if t.kind == exposition.Histogram {
 		column = &t.count
 	}
-	s := span{window: w, end: end}
+	s := span{window: w}
 	before, at := -1, int64(0)
 	for i := range column.Len() {
 		if math.IsNaN(column.At(i)) || e.at[i] > w.To {
@@ -245,32 +243,12 @@ func (s *span) inside() []int {
 	return s.rows
 }
 
-// during returns the rows within the window up to the end of the load; all rows if none was read before that end.
-func (s *span) during() []int {
-	rows := s.inside()
-	n, found := slices.BinarySearch(s.at[len(s.at)-len(rows):], s.end)
-	if found {
-		n++
-	}
-	if n == 0 {
-		return rows
-	}
-	return rows[:n]
-}
-
-// seconds returns the time that a rate covers: from the reference to the first sample after the end of the load, or to a later one at which the series
-// still grew.
-func (s *span) seconds(grew func(before, row int) bool) float64 {
-	last := len(s.at) - 1
-	for last > 0 && s.at[last-1] >= s.end && !grew(s.rows[last-1], s.rows[last]) {
-		last--
-	}
-	return float64(s.at[last]-s.at[0]) / 1e9
-}
+// seconds returns the time from the reference to the last sample.
+func (s *span) seconds() float64 { return float64(s.at[len(s.at)-1]-s.at[0]) / 1e9 }
 
 // figures computes the figures of one series; nil = it has no sample in the window. reset reports whether it was reset.
-func (t *series) figures(e *endpoint, w Window, end int64, slice float64) (out *Series, reset bool) {
-	s := t.span(e, w, end)
+func (t *series) figures(e *endpoint, w Window, slice float64) (out *Series, reset bool) {
+	s := t.span(e, w)
 	if len(s.rows) == 0 {
 		return nil, false
 	}
@@ -292,7 +270,7 @@ func (out *Series) stat(key string, v float64) {
 
 func (t *series) gauge(out *Series, s *span, slice float64) {
 	var values []float64
-	for _, row := range s.during() {
+	for _, row := range s.inside() {
 		values = append(values, t.value.At(row))
 	}
 	if slice > 0 {
@@ -334,7 +312,7 @@ func (t *series) counter(out *Series, s *span, slice float64) (reset bool) {
 	}
 	total, reset := increase(values)
 	out.stat("total", total)
-	out.stat("rate", per(total, s.seconds(func(a, b int) bool { return at(&t.value, a) != at(&t.value, b) })))
+	out.stat("rate", per(total, s.seconds()))
 	if slice > 0 {
 		t.counterSlices(out, s, values, slice)
 	}
@@ -361,9 +339,8 @@ func (t *series) histogram(out *Series, s *span, slice float64) (reset bool) {
 	}
 	out.stat("sum", g.sum)
 	out.stat("avg", g.sum/g.count)
-	seconds := s.seconds(func(a, b int) bool { return at(&t.count, a) != at(&t.count, b) })
-	out.stat("count_rate", per(g.count, seconds))
-	out.stat("sum_rate", per(g.sum, seconds))
+	out.stat("count_rate", per(g.count, s.seconds()))
+	out.stat("sum_rate", per(g.sum, s.seconds()))
 	if out.Buckets != nil {
 		h := t.estimated(g, s.rows)
 		if p, ok := h.estimate(); ok {

@@ -91,44 +91,6 @@ func TestSeriesThatAppears(t *testing.T) {
 	}
 }
 
-// TestEndOfTheLoad: by hand, the load ends at 3 s and pages are read until 5 s. Gauges are those of the load. The rate of a counter that still grows
-// covers the time until then, that of one that rests does not.
-func TestEndOfTheLoad(t *testing.T) {
-	gauge := func(v float64) string { return fmt.Sprintf("# TYPE g gauge\ng %g\n", v) }
-	for _, c := range []struct {
-		name                    string
-		at1, at2, at3, at4, at5 float64
-		rate                    float64
-	}{
-		{"all counted at the end", 0, 4, 8, 8, 8, 4},
-		{"the last one counted late", 0, 4, 8, 9, 9, 3},
-		{"grows without load", 0, 4, 8, 12, 16, 4},
-		{"one early event", 0, 1, 1, 1, 1, 0.5},
-		{"nothing", 3, 3, 3, 3, 3, 0},
-	} {
-		var pages []string
-		for i, v := range []float64{c.at1, c.at2, c.at3, c.at4, c.at5} {
-			pages = append(pages, counterPage(v)+gauge([]float64{0, 8, 6, 0, 0}[i])+histogramPage(0, v, v))
-		}
-		r := told(pages...).Results(Window{1.5e9, 3e9}, 0)
-		if rate := value1(t, find(t, r, "c").Stats, "rate"); rate != c.rate {
-			t.Errorf("%s: rate %v, want %v", c.name, rate, c.rate)
-		}
-		if c.rate > 0 {
-			if rate := value1(t, find(t, r, "h").Stats, "sum_rate"); rate != c.rate {
-				t.Errorf("%s: rate of the sum %v, want %v", c.name, rate, c.rate)
-			}
-		}
-		if g := find(t, r, "g"); value1(t, g.Stats, "avg") != 7 || value1(t, g.Stats, "min") != 6 {
-			t.Errorf("%+v", g.Stats)
-		}
-	}
-	// A run that is shorter than the time between two pages has no separate page.
-	if g := find(t, told(gauge(1), gauge(4), gauge(6)).Results(Window{1.2e9, 1.4e9}, 0), "g"); value1(t, g.Stats, "avg") != 5 {
-		t.Errorf("a short run: %+v", g.Stats)
-	}
-}
-
 // TestSlices: by hand, of a counter that grows by 1, 2, 3, 4 in its seconds, in slices of two seconds.
 func TestSlices(t *testing.T) {
 	r := told(counterPage(0), counterPage(1), counterPage(3), counterPage(6), counterPage(10), counterPage(15)).Results(Window{1e9, 6e9}, 2)
