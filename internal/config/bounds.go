@@ -12,17 +12,19 @@ import (
 // rows checks every value against the bounds and the choices of its row, whether it came from a flag, a file or the environment. The bounds of the
 // measured phase apply to every phase. If several flags share a key, the bounds of the first one apply.
 func (v *violations) rows(r *Run) {
-	for _, row := range Rows() {
+	all := sharedRows()
+	for i := range all {
+		row := &all[i]
 		rest, phase := strings.CutPrefix(row.Key, "phases.profiling.")
 		switch {
 		case row.Key == "" || RowsOf(row.Key)[0].Name() != row.Name() || row.NoEffect != "" && row.Env == "" || row.Manual && row.Kind == setting.Enum:
 		case phase:
-			for i := range r.Phases {
-				v.row(r, &row, "phases."+r.Phases[i].Name+"."+rest)
+			for k := range r.Phases {
+				v.row(r, row, "phases."+r.Phases[k].Name+"."+rest)
 			}
 		case strings.HasPrefix(row.Key, "phases."):
 		default:
-			v.row(r, &row, row.Key)
+			v.row(r, row, row.Key)
 		}
 	}
 }

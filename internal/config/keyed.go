@@ -105,10 +105,8 @@ func fresh(t reflect.Type) reflect.Value {
 func (r *Run) enter(v reflect.Value, part string) (field reflect.Value, omitted, ok bool) {
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if fieldKey(v.Type().Field(i)) == part {
-				return v.Field(i), strings.Contains(v.Type().Field(i).Tag.Get("yaml"), "omitempty"), true
-			}
+		if f, known := fieldsOf(v.Type())[part]; known {
+			return v.Field(f.index), f.omitted, true
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
@@ -125,6 +123,31 @@ func (r *Run) enter(v reflect.Value, part string) (field reflect.Value, omitted,
 		}
 	}
 	return v, false, false
+}
+
+// keyedField is a field of a struct: its index, and whether a file omits its zero value.
+type keyedField struct {
+	index   int
+	omitted bool
+}
+
+// fieldsByType holds a map[string]keyedField for each reflect.Type that fieldsOf has seen: reading the tags takes longer than the look-up.
+var fieldsByType sync.Map
+
+// fieldsOf returns the fields of a struct type by their keys.
+func fieldsOf(t reflect.Type) map[string]keyedField {
+	if known, ok := fieldsByType.Load(t); ok {
+		return known.(map[string]keyedField)
+	}
+	fields := map[string]keyedField{}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if _, twice := fields[fieldKey(f)]; !twice {
+			fields[fieldKey(f)] = keyedField{i, strings.Contains(f.Tag.Get("yaml"), "omitempty")}
+		}
+	}
+	fieldsByType.Store(t, fields)
+	return fields
 }
 
 // fieldKey returns the key of a field in a file. A distribution, which decodes itself, uses the names of its fields.

@@ -71,10 +71,13 @@ func ParseBool(s string) (bool, error) {
 	return false, fmt.Errorf("is neither true nor false")
 }
 
+// withoutDashes removes "-" and "_".
+var withoutDashes = strings.NewReplacer("-", "", "_", "")
+
 // Choice returns the choice that a word means; case, "-" and "_" do not matter.
 func Choice(word string, choices []string) (string, bool) {
 	fold := func(s string) string {
-		return strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(strings.TrimSpace(s)))
+		return withoutDashes.Replace(strings.ToLower(strings.TrimSpace(s)))
 	}
 	w := fold(word)
 	for _, c := range choices {

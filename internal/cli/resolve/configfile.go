@@ -49,8 +49,12 @@ func (r *resolver) plainNames() {
 	if len(r.run.Datasets) != 1 {
 		return
 	}
-	for _, row := range Flags.Rows {
-		if v, ok := r.run.Lookup(row.Key).(string); ok && row.Kind == setting.Enum && row.Key != "" && !row.Manual {
+	for i := range Flags.Rows {
+		row := &Flags.Rows[i]
+		if row.Kind != setting.Enum || row.Key == "" || row.Manual {
+			continue
+		}
+		if v, ok := r.run.Lookup(row.Key).(string); ok {
 			if name, known := setting.Choice(v, row.Values()); known && name != v {
 				if err := r.run.Put(row.Key, name); err != nil {
 					r.fail("%s: %v", r.place(r.run.LongKey(row.Key)), err)
@@ -91,7 +95,7 @@ func (r *resolver) fileURLs() {
 func (r *resolver) builtFile() {
 	run := r.run
 	told := map[string]bool{}
-	for _, row := range config.Rows() {
+	for _, row := range allRows() {
 		if row.Key == "" || row.Env != "" || slices.ContainsFunc(config.RowsOf(row.Key), func(other setting.Row) bool { return !other.NotBuilt }) {
 			continue
 		}
@@ -118,7 +122,7 @@ func (r *resolver) neutral(key string) bool {
 
 // idleKeys warns of keys that are accepted but have no effect, as for flags.
 func (r *resolver) idleKeys() {
-	for _, row := range config.Rows() {
+	for _, row := range allRows() {
 		if row.NoEffect == "" || row.Env != "" || row.Key == "" || r.set.Get(row.Name()) != nil {
 			continue
 		}

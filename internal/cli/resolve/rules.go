@@ -63,8 +63,7 @@ func (r *resolver) mentioned(key string) bool {
 func (r *resolver) written(key string) (list []rules.Setting) {
 	for i := range Flags.Rows {
 		f := &Flags.Rows[i]
-		below := f.Key == key || strings.HasPrefix(f.Key, key+".")
-		if below && r.has(f.Name()) && !(f.Kind == setting.Bool && f.Default == "" && !r.on(f.Name())) {
+		if isBelow(f.Key, key) && r.has(f.Name()) && !(f.Kind == setting.Bool && f.Default == "" && !r.on(f.Name())) {
 			list = append(list, rules.Setting{Text: r.spelled(f.Name())})
 		}
 	}
@@ -73,6 +72,11 @@ func (r *resolver) written(key string) (list []rules.Setting) {
 		list = append(list, rules.Setting{Text: r.place(path), InFile: true})
 	}
 	return list
+}
+
+// isBelow reports whether a key is another one or lies below it. Rules ask for every row, so it makes no text.
+func isBelow(key, other string) bool {
+	return strings.HasPrefix(key, other) && (len(key) == len(other) || key[len(other)] == '.')
 }
 
 // standard is the default run.
