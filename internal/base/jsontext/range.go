@@ -13,9 +13,9 @@ func OutOfRange(doc []byte) string {
 		case c == '"':
 			i = afterString(doc, i)
 		case c == '-' || c >= '0' && c <= '9' || c == 'N' || c == 'I' || c == 'i' || c == 'n' && i+1 < len(doc) && doc[i+1]|0x20 == 'a':
-			n := bytes.IndexAny(doc[i:], ",]} \t\r\n")
-			if n < 0 {
-				n = len(doc) - i
+			n := 1
+			for i+n < len(doc) && !endsNumber(doc[i+n]) {
+				n++
 			}
 			if word := doc[i : i+n]; !inRange(word) {
 				return string(word)
@@ -32,17 +32,27 @@ func OutOfRange(doc []byte) string {
 	return ""
 }
 
-// afterString returns the index after the string that begins at i.
+// endsNumber reports whether a byte is the first one after a number.
+func endsNumber(c byte) bool {
+	return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\t' || c == '\r' || c == '\n'
+}
+
+// afterString returns the index after the string that begins at i. It looks for one byte at a time, which is faster than for either of two.
 func afterString(doc []byte, i int) int {
-	for i++; i < len(doc); i++ {
-		switch k := bytes.IndexAny(doc[i:], `"\`); {
-		case k < 0:
-			return len(doc)
-		case doc[i+k] == '"':
-			return i + k + 1
-		default:
-			i += k + 1
+	quote := i
+	for i++; i < len(doc); {
+		if quote < i {
+			n := bytes.IndexByte(doc[i:], '"')
+			if n < 0 {
+				return len(doc)
+			}
+			quote = i + n
 		}
+		escape := bytes.IndexByte(doc[i:quote], '\\')
+		if escape < 0 {
+			return quote + 1
+		}
+		i += escape + 2
 	}
 	return len(doc)
 }
@@ -50,7 +60,7 @@ func afterString(doc []byte, i int) int {
 // inRange reports whether a number can be represented. Short numbers without an exponent always can.
 func inRange(word []byte) bool {
 	last := word[len(word)-1]
-	if len(word) < 19 && last >= '0' && last <= '9' && !bytes.ContainsAny(word, "eE") {
+	if len(word) < 19 && last >= '0' && last <= '9' && bytes.IndexByte(word, 'e') < 0 && bytes.IndexByte(word, 'E') < 0 {
 		return true
 	}
 	if _, err := strconv.ParseFloat(string(word), 64); err != nil || last < '0' || last > '9' {

@@ -170,7 +170,7 @@ func gpuLines(r *rand.Rand) []byte {
 
 // TestKnownCauses: the right cause is first in at least 95 % of the simulated runs, and without a cause at most 5 % of them name anything.
 func TestKnownCauses(t *testing.T) {
-	runs, enough := 30, 0.9
+	runs, enough := 16, 0.9
 	switch {
 	case *full:
 		runs, enough = 200, 0.95
