@@ -10,10 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestFilesAgree: what the files of one run say about it adds up, whatever was measured.
 func TestFilesAgree(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		mock string
@@ -29,6 +32,9 @@ func TestFilesAgree(t *testing.T) {
 		{"cut at the end", "&jitter=1", []string{"--streaming", "--benchmark-duration", "1", "--benchmark-grace-period", "0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			if c.name != "chat, streamed" && c.name != "errors" {
+				testhome.Slow(t)
+			}
 			t.Parallel()
 			args := []string{
 				"--url", "mock://?ttft=3ms&itl=300us&tokens=10" + c.mock, "--isl", "8", "--num-dataset-entries", "15", "--export-level", "raw",

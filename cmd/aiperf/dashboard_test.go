@@ -260,6 +260,7 @@ func TestColoursOfTerminals(t *testing.T) {
 
 // TestLightTerminal: a terminal that says that its ground is light gets darker inks, where it shows 256 colours; one that says it is dark keeps its own.
 func TestLightTerminal(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name, term, ground string

@@ -14,6 +14,7 @@ import (
 // TestInputsWithoutEnd: what never ends, or asks for more than there can be, is refused with the bound.
 func TestInputsWithoutEnd(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	trace := filepath.Join(t.TempDir(), "t.jsonl")
 	if err := os.WriteFile(trace, []byte(`{"input_length":2000000000,"timestamp":0}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -34,6 +35,7 @@ func TestInputsWithoutEnd(t *testing.T) {
 
 // TestPipeAsInput: a pipe of the shell is read once and sent.
 func TestPipeAsInput(t *testing.T) {
+	t.Parallel()
 	server := newScripted(t, 10)
 	p := program(t, "--model", "m", "--tokenizer", "builtin", "--url", server.URL, "--request-count", "2", "--input-file", "/dev/fd/3")
 	r, w, err := os.Pipe()

@@ -221,6 +221,7 @@ func supplied(t *testing.T) *folder {
 // TestExamples: every command of the README and the pages works once the reader has filled in the omitted parts.
 func TestExamples(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil {
 		t.Fatal(err)

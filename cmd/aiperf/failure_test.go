@@ -77,6 +77,7 @@ func deadPort(t *testing.T) string {
 // TestEveryRequestFails: whatever is wrong with the server, there are all files, the distinct errors and status 1, in bounded time.
 func TestEveryRequestFails(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	const n = 6
 	for _, c := range []struct {
 		name string

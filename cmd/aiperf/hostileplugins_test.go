@@ -77,6 +77,7 @@ var hostileUses = map[string]struct {
 // the plug-in and its child.
 func TestHostilePlugins(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	for category, use := range hostileUses {
 		for _, mode := range []string{"stillborn", "noise", "flood", "dies", "half", "wrong", "lies", "quiet"} {
 			t.Run(category+"/"+mode, func(t *testing.T) {

@@ -106,6 +106,7 @@ func puller(t *testing.T, h *standInHub, cache string, more ...string) *process 
 // TestKilledPullGoesOn: a download whose process is killed continues with the missing parts; then damage in the cache is found and repaired.
 func TestKilledPullGoesOn(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	const parts, each = 8, 8 << 20
 	content := bytes.Repeat([]byte("0123456789abcdefghijklmnopqrstuvwxyz\n"), parts*each/37+1)[:parts*each]
 	for i := range parts {

@@ -19,6 +19,7 @@ import (
 
 // TestOneSignal: the first signal ends the sending, cuts what is in flight and leaves the report of what was done.
 func TestOneSignal(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		signal syscall.Signal
 		status int
@@ -58,6 +59,7 @@ func TestOneSignal(t *testing.T) {
 
 // TestNothingFinished: a signal before the first answer, or in the warm-up, leaves the files and status 1, and says why.
 func TestNothingFinished(t *testing.T) {
+	t.Parallel()
 	for name, flags := range map[string][]string{
 		"profiling":               {"--request-count", "10"},
 		"warm-up":                 {"--request-count", "10", "--warmup-request-count", "10"},
@@ -114,6 +116,7 @@ func TestInterruptedStart(t *testing.T) {
 // TestInterruptedResolution: a signal while the command line is still being resolved, here by an input file that does not answer, ends the
 // program in good order; nothing is written.
 func TestInterruptedResolution(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		signal syscall.Signal
 		status int
@@ -157,6 +160,7 @@ func without(args []string, name, value string) []string {
 
 // TestTwoSignals: the second leaves at once, although nobody takes the report, and what was written is readable.
 func TestTwoSignals(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		second syscall.Signal
 		status int
@@ -206,6 +210,7 @@ func fullPipe(t *testing.T) (r, w *os.File) {
 
 // TestNoReader: a reader of the report, or of the messages too, that goes away is not a failure, and the files are complete.
 func TestNoReader(t *testing.T) {
+	t.Parallel()
 	for name, both := range map[string]bool{"stdout": false, "stdout and stderr": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

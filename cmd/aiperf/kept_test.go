@@ -14,12 +14,15 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/wire/bus"
 )
 
 // TestKeptRun: a controller with keys made before waits for two workers that know its certificate, serves its files after the run, and ends with the
 // status of the run once they were fetched. The addresses are other ones of the loopback interface, as those of pods.
 func TestKeptRun(t *testing.T) {
+	testhome.Slow(t)
+	t.Parallel()
 	a, dir := newArrivals(t, 0), t.TempDir()
 	keys, config, results := filepath.Join(dir, "keys"), filepath.Join(dir, "run.yaml"), filepath.Join(dir, "results")
 	join := writeKeys(t, keys, "127.0.0.61")

@@ -20,6 +20,7 @@ import (
 // them keeps neither a torn one, as older versions left it, nor a draft.
 func TestKilledSeriesLeavesWholeInputs(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	const server = "mock://?ttft=20ms&itl=0&tokens=2"
 	load := []string{"--model", "m", "--streaming", "--num-dataset-entries", "3000", "--isl", "300", "--tokenizer", "builtin", "--ui", "none"}
 	for name, c := range map[string]struct {
@@ -119,6 +120,7 @@ func eachFile(t *testing.T, dir, name string, see func(path string)) {
 
 // TestInputIsNotReplaced: a run that reads its prompts from a file in its own artifact directory leaves that file as it is, or refuses to begin.
 func TestInputIsNotReplaced(t *testing.T) {
+	t.Parallel()
 	const prompts = "{\"text\":\"one\"}\n{\"text\":\"two\"}\n{\"text\":\"three\"}\n"
 	for name, refused := range map[string]bool{"inputs.json": false, "profile_export.jsonl": true} {
 		p := program(t, "--url", "mock://?ttft=1ms&itl=0", "--request-count", "2")

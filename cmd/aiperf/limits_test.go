@@ -19,6 +19,7 @@ import (
 
 // TestUnwritable: a directory that cannot be made is an error before anything is sent.
 func TestUnwritable(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("something was sent") }))
 	t.Cleanup(server.Close)
 	for name, place := range map[string]func(p *process) string{
@@ -50,6 +51,7 @@ func TestUnwritable(t *testing.T) {
 
 // TestFullDisk: a file that cannot grow is an error that names it; what was written before ends with a whole line, and the report comes.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	server := newScripted(t, 1<<30)
 	t.Run("records", func(t *testing.T) {
 		t.Parallel()
@@ -121,6 +123,7 @@ func readOnly(t *testing.T) *os.File {
 // nowhere.
 func TestDuration(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	for _, c := range []struct {
 		grace   string
 		release bool
@@ -166,6 +169,7 @@ func TestDuration(t *testing.T) {
 
 // TestInputsBesideTheRun: requests do not wait for inputs.json, which lists the whole dataset when the run is over.
 func TestInputsBesideTheRun(t *testing.T) {
+	t.Parallel()
 	var dir atomic.Value
 	listed := func() (int, error) {
 		text, err := os.ReadFile(filepath.Join(dir.Load().(string), "inputs.json"))
@@ -203,6 +207,7 @@ func TestInputsBesideTheRun(t *testing.T) {
 // TestFiles: --export-level and --profile-export-prefix decide which files there are and where; the log is always there.
 func TestFiles(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	server := newScripted(t, 1<<30)
 	outside := t.TempDir()
 	for _, c := range []struct {

@@ -159,6 +159,7 @@ func (a *arrivals) load(more ...string) []string {
 // TestMachinesSendTheRunOfOneProcess: three processes send the bodies of one, each once, and the report counts them all, in every mode.
 func TestMachinesSendTheRunOfOneProcess(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	trace := filepath.Join(t.TempDir(), "trace.jsonl")
 	var lines []byte
 	for i := range 30 {
@@ -239,6 +240,7 @@ func TestOneMachine(t *testing.T) {
 // TestMachineLost: a machine that is killed takes its part with it, and only that; the report says when and how much.
 func TestMachineLost(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	for loss, want := range map[string]int{"continue": 0, "stop": 3} {
 		t.Run(loss, func(t *testing.T) {
 			t.Parallel()

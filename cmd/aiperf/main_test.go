@@ -43,16 +43,16 @@ func TestMain(m *testing.M) {
 	os.Exit(testhome.Run(m))
 }
 
-// moreInParallel lets four parallel tests run at a time, unless -parallel is given: on two cores they use half a core and wait the rest.
+// moreInParallel lets six parallel tests run at a time, unless -parallel is given: one uses a sixth of a core on average and waits the rest.
 func moreInParallel() error {
 	const name = "test.parallel"
 	flag.Parse()
-	given := runtime.GOMAXPROCS(0) >= 4
+	given := runtime.GOMAXPROCS(0) >= 6
 	flag.Visit(func(f *flag.Flag) { given = given || f.Name == name })
 	if given {
 		return nil
 	}
-	return flag.Set(name, "4")
+	return flag.Set(name, "6")
 }
 
 // patience is the longest that any process of these tests may run. None comes near it; one that does hangs.

@@ -22,6 +22,7 @@ const (
 
 // TestMediaTypes runs every type that takes or gives media against a server that knows what it did.
 func TestMediaTypes(t *testing.T) {
+	t.Parallel()
 	sound := "wav," + waveHead + strings.Repeat("AAAA", 166) + "AAA="
 	for _, c := range []struct {
 		name, row string
@@ -39,6 +40,9 @@ func TestMediaTypes(t *testing.T) {
 		{"video_generation", `{"text":"a kite"}`, []string{"--request-content-type", "application/json"}, 0, map[string]float64{"video_inference_time": 20}, "/v1/videos/"},
 	} {
 		t.Run(c.name+" "+strings.Join(c.args, " "), func(t *testing.T) {
+			if c.name != "image_edit" && c.name != "audio_transcription" {
+				testhome.Slow(t)
+			}
 			t.Parallel()
 			dir := t.TempDir()
 			truth, in := filepath.Join(dir, "truth.jsonl"), filepath.Join(dir, "in.jsonl")

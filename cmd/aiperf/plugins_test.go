@@ -37,6 +37,7 @@ func (p *process) plugins(dir string) *process {
 
 // TestPluginOfARun: a dry run names the programs that it would start, and the run sends what the program loads.
 func TestPluginOfARun(t *testing.T) {
+	t.Parallel()
 	places := loaderPlugin(t, `echo '{"id":1,"part":{"conversations":[{"turns":[{"texts":["alpha"]}]}]}}'
 echo '{"id":1,"result":{}}'
 read end
@@ -62,6 +63,7 @@ read end
 
 // TestInterruptedPlugin: Ctrl-C ends a run that waits for a plug-in, and the plug-in with its child, although both ignore SIGTERM.
 func TestInterruptedPlugin(t *testing.T) {
+	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 		t.Fatal(err)

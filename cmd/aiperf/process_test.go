@@ -15,6 +15,7 @@ import (
 
 // TestFirstCommand: the command of the first tour prints a report and leaves all files; its first request comes soon.
 func TestFirstCommand(t *testing.T) {
+	t.Parallel()
 	truth := filepath.Join(t.TempDir(), "truth.jsonl")
 	u := "mock://?" + url.Values{"ttft": {"1ms"}, "itl": {"100us"}, "truth-log": {truth}}.Encode()
 	p := program(t, "--url", u, "--streaming", "--concurrency", "8", "--request-count", "200")

@@ -55,6 +55,7 @@ func pathWith(dir string) string { return "PATH=" + dir + ":" + os.Getenv("PATH"
 // TestTutorials: the commands of each tutorial and guide work one after the other in an empty folder, as a reader types them.
 func TestTutorials(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	pages, err := filepath.Glob("../../docs/*/*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -90,6 +91,7 @@ func TestTutorials(t *testing.T) {
 // TestExamplesFolder: every example runs without a network, and its output has the lines that it promises.
 func TestExamplesFolder(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	scripts, err := filepath.Glob("../../examples/*/run")
 	if err != nil || len(scripts) < 11 {
 		t.Fatal(scripts, err)
@@ -235,6 +237,7 @@ var pageLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 
 // TestLinks: every link between pages leads to a file, and every mark to a heading of it.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	root := filepath.Join("..", "..")
 	var pages []string
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*.md", "examples/*/*.md"} {
@@ -292,6 +295,7 @@ func hasHeading(text, mark string) bool {
 // TestGitHubAction: the steps of the action install, run, judge and report as its page says, with what GitHub puts into the environment.
 func TestGitHubAction(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	var action struct {
 		Runs struct {
 			Steps []struct {
@@ -364,6 +368,7 @@ func TestGitHubAction(t *testing.T) {
 // TestGitLabTemplate: the script of the job runs, and its status is that of the gates.
 func TestGitLabTemplate(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	var file map[string]struct {
 		Script    []string
 		Variables map[string]string

@@ -7,10 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestReportReadsAnswersAsTheRun: what the extras say of answers, and a probe, hold in a report too.
 func TestReportReadsAnswersAsTheRun(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	const frames = `{"messages":[{"inputs":[{"name":"text_input","datatype":"BYTES","shape":["1"],"contents":{"bytesContents":["aGk="]}},` +
 		`{"name":"stream","datatype":"BOOL","shape":["1"],"contents":{"boolContents":[true]}}]}]}` + "\n"

@@ -12,6 +12,7 @@ import (
 
 // TestScripts runs the command lines of testdata/*.txt as processes, against the simulated server.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -99,6 +99,7 @@ func parrots() map[string]http.HandlerFunc {
 // export level and all that it says.
 func TestSecretsNowhere(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	for name, answer := range parrots() {
 		for _, level := range []string{"summary", "records", "raw"} {
 			t.Run(name+"/"+level, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 // TestStartsLight: what packages make before main begins keeps every command waiting, the shell's completion too. Bytes are counted, not time.
 func TestStartsLight(t *testing.T) {
+	t.Parallel()
 	cmd := command(t, "help")
 	cmd.Env = append(cmd.Env, "GODEBUG=inittrace=1")
 	out, err := cmd.CombinedOutput()

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,7 +12,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"aiperf/internal/base/testhome"
-	"aiperf/internal/cli"
 	"aiperf/internal/cli/exampleconfigs"
 	"aiperf/internal/sim/mockserver"
 )
@@ -53,6 +51,7 @@ var elsewhere = map[string]bool{"public_dataset": true, "speed_bench_sweep": tru
 // TestTemplatesRun: every template runs against the mock server, made short, and leaves results in which nothing failed.
 func TestTemplatesRun(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	options := mockserver.Defaults()
 	options.TTFT, options.ITL, options.CountPrompt = 0, 0, false
 	server, err := mockserver.New(options)
@@ -67,14 +66,10 @@ func TestTemplatesRun(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for _, name := range []string{"INFERENCE_URL", "SECOND_URL"} {
-		t.Setenv(name, server.URL())
-	}
-	t.Setenv("MODEL_NAME", "m")
 	for _, one := range exampleconfigs.All() {
 		t.Run(one.Name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
-			t.Chdir(dir)
 			var doc yaml.Node
 			if err := yaml.Unmarshal([]byte(one.With("", "")), &doc); err != nil {
 				t.Fatal(err)
@@ -82,7 +77,7 @@ func TestTemplatesRun(t *testing.T) {
 			shrink(doc.Content[0])
 			text, err := yaml.Marshal(&doc)
 			if err == nil {
-				err = os.WriteFile("t.yaml", text, 0o600)
+				err = os.WriteFile(filepath.Join(dir, "t.yaml"), text, 0o600)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -91,16 +86,16 @@ func TestTemplatesRun(t *testing.T) {
 			if elsewhere[one.Name] {
 				args = append(args, "--dry-run")
 			}
-			var out, errs bytes.Buffer
-			p := &cli.Program{Streams: cli.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Width: 100, Environ: os.Environ()}, Profile: profile, Check: check}
-			if status := cli.Main(t.Context(), p, args); status != 0 {
-				t.Fatalf("status %d: %s\n%s", status, errs.String(), text)
+			run := command(t, args...)
+			run.Dir, run.Env = dir, append(run.Env, "INFERENCE_URL="+server.URL(), "SECOND_URL="+server.URL(), "MODEL_NAME=m")
+			if out, err := run.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s\n%s", err, out, text)
 			}
 			if elsewhere[one.Name] {
 				return
 			}
 			var summaries int
-			err = filepath.WalkDir("out", func(path string, _ os.DirEntry, err error) error {
+			err = filepath.WalkDir(filepath.Join(dir, "out"), func(path string, _ os.DirEntry, err error) error {
 				if strings.HasSuffix(path, "profile_export_aiperf.json") {
 					summaries++
 				}

@@ -15,6 +15,7 @@ import (
 // TestTokensAreTheServers: whatever the server does, the tokens that a record counts are those that the server wrote, in every record.
 func TestTokensAreTheServers(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		mock url.Values // in addition to quick answers

@@ -99,6 +99,7 @@ func (j *judged) holds(t *testing.T) {
 // TestVerdictOfStoppedClient: a client that is stopped while answers come says so, and gives the requests that did not suffer.
 func TestVerdictOfStoppedClient(t *testing.T) {
 	testhome.Slow(t)
+	t.Parallel()
 	p, truth := closedLoop(t, "240")
 	p.start()
 	lines := func() int {
