@@ -9,10 +9,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestPython runs the unit tests of the module with the python3 of this machine.
 func TestPython(t *testing.T) {
+	testhome.Slow(t)
 	for _, pattern := range []string{"tests/*.py", "aiperf_plugin/*.py"} { // go test forgets a cached result if a file that it has read was changed
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/sim/mockserver"
 	"aiperf/internal/wire/endpoint"
@@ -103,6 +104,9 @@ func TestEveryTypeAgainstItsServer(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s%s/%v", e.Name, s.name, streaming), func(t *testing.T) {
+					if e.Name != "chat" && e.Name != "completions" && e.Name != "embeddings" {
+						testhome.Slow(t)
+					}
 					t.Parallel()
 					against(t, e, streaming, s)
 				})

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/plugin"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/rereport"
@@ -111,6 +112,9 @@ func TestEndpointPlugins(t *testing.T) {
 		for _, streaming := range []bool{true, false} {
 			if !streaming && c.builtIn == "generate" {
 				continue // the simulated server answers both ways alike
+			}
+			if testhome.Fast() && (c.builtIn != "chat" || !streaming) {
+				continue // each case starts two programs of Python
 			}
 			usePlugins(t, t.TempDir())
 			_, dir, said, err := typeRun(t, "mock://?ttft=0&itl=0", c.builtIn, streaming)

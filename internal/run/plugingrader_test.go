@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/plugin"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/rereport"
@@ -119,6 +120,7 @@ func textsOf(t *testing.T, dir string, names ...string) map[string]string {
 
 // TestGraderFaults: answers that a grader cannot grade have no grade. The run continues, reports the reason once, and no score counts them.
 func TestGraderFaults(t *testing.T) {
+	testhome.Slow(t)
 	installPlugins(t)
 	url := answersB(t)
 	for grader, want := range map[string]struct {

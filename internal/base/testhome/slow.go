@@ -6,7 +6,10 @@ import "testing"
 // a minute. The race detector's tests are run with -short, too, and do not skip it.
 func Slow(t testing.TB) {
 	t.Helper()
-	if testing.Short() && !RaceDetector {
+	if Fast() {
 		t.Skip("takes seconds; runs without -short")
 	}
 }
+
+// Fast reports whether only the fast tests run, for loops whose first cases show the rule.
+func Fast() bool { return testing.Short() && !RaceDetector }

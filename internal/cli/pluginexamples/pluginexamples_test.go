@@ -57,6 +57,9 @@ func TestExamples(t *testing.T) {
 				continue // TestMistakes
 			}
 			t.Run(kind+" in "+language, func(t *testing.T) {
+				if language == "go" { // is compiled
+					testhome.Slow(t)
+				}
 				t.Parallel()
 				e, err := New(kind, "Own-Name2", language)
 				if err != nil {
