@@ -11,7 +11,7 @@ PYTHON   ?= python3
 TESTFLAGS := -vet=off -ldflags=-w
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-packages test-loops test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -70,12 +70,7 @@ install: build ## aiperf and a link with the old name genai-perf, into $(DESTDIR
 
 test: ## every test; the transport with its loop, with Go's poller and with a loop that rests
 	$(GO) vet ./...
-	@$(MAKE) --no-print-directory -j 2 test-packages test-loops
-
-test-packages: ## every test as one go command runs them
 	$(GO) test $(TESTFLAGS) ./...
-
-test-loops: ## the transport with Go's poller, and with a loop that rests
 	$(GO) test $(TESTFLAGS) ./internal/wire/transport -poller
 	$(GO) test $(TESTFLAGS) ./internal/wire/transport -resting
 
