@@ -52,24 +52,25 @@ func (r *Run) Failures() (failed, all int64) {
 func (r *Run) FailureSentence() string { return FailureSentence(r.Failures()) }
 
 // RateUse compares the time that rates cover with the time of all requests. Rates cover the time from the first successful request to the last, so they do not
-// show that a server failed before or after.
+// show that a server failed before or after. Both are 0 unless they differ by more than statistics may elsewhere.
 type RateUse struct {
-	RateTime time.Duration // from the start of the first successful request to the end of the last; 0 = there is none
+	RateTime time.Duration // from the start of the first successful request to the end of the last
 	LoadTime time.Duration // from the start of the first request to the end of the last, failed ones included
 }
 
 // rateUse returns the time of rates and of all requests.
 func (r *Reducer) rateUse(t *totals) RateUse {
-	if t.divisor > 0 || math.IsNaN(t.duration()) { // the divisor is the time of the phase, or there are no rates
+	u := RateUse{time.Duration(t.duration()), time.Duration(r.lastEnd - r.firstStart)}
+	byPhase := t.divisor > 0 // rates are over the time of the phase
+	if none := math.IsNaN(t.duration()); none || byPhase || float64(u.LoadTime) < 1.04*float64(u.RateTime) {
 		return RateUse{}
 	}
-	return RateUse{time.Duration(t.duration()), time.Duration(r.lastEnd - r.firstStart)}
+	return u
 }
 
 // rateNote says that rates describe a part of the load only, because requests before or after that part failed; "" = they do not.
 func (e *ClientStats) rateNote() string {
-	const shorter = 1.04 // the difference that statistics may have elsewhere
-	if e.Failed == 0 || e.RateTime <= 0 || float64(e.LoadTime) < shorter*float64(e.RateTime) {
+	if e.Failed == e.Planned || e.RateTime == 0 {
 		return ""
 	}
 	return fmt.Sprintf("Rates cover only the %s from the first successful request to the last. Over the %s of all requests, %s requests/s succeeded.",

@@ -71,6 +71,8 @@ var validityKeys = []validityKey{
 	{"valid_requests", func(s *metric.ClientStats) any { return &s.Valid }},
 	{"failed_requests", func(s *metric.ClientStats) any { return &s.Failed }},
 	{"planned_cancellations", func(s *metric.ClientStats) any { return &s.Planned }},
+	{"successful_load_seconds", func(s *metric.ClientStats) any { return &s.RateTime }},
+	{"load_seconds", func(s *metric.ClientStats) any { return &s.LoadTime }},
 	{"cut_requests", func(s *metric.ClientStats) any { return &s.CutCount }},
 	{"cut_request_wait_max_ms", func(s *metric.ClientStats) any { return &s.CutWaited }},
 	{"messages", func(s *metric.ClientStats) any { return &s.Messages }},
