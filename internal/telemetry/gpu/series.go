@@ -95,7 +95,7 @@ func (t *gpuTrack) figure(f *Field, column *stats.Column, w metric.Window) (metr
 		if math.IsNaN(reference) {
 			reference = inside[0]
 		}
-		m.Values[metric.Avg] = increase(reference, inside)
+		m.Values[metric.Avg] = max(inside[len(inside)-1]-reference, 0)
 		return m, true
 	}
 	std := stats.SampleStd(inside)
@@ -109,19 +109,6 @@ func (t *gpuTrack) figure(f *Field, column *stats.Column, w metric.Window) (metr
 	}
 	m.Values[metric.Count] = float64(d.Count)
 	return m, true
-}
-
-// increase returns how much a counter grew from a reference to the last of its values. A value below the previous one means that it restarted at 0, for
-// example because the driver was loaded again.
-func increase(reference float64, values []float64) (total float64) {
-	start, previous := reference, reference
-	for _, v := range values {
-		if v < previous {
-			total, start = total+previous-start, 0
-		}
-		previous = v
-	}
-	return total + previous - start
 }
 
 // PerSecond returns a figure by second since 1970: in each second the mean of a GPU's readings, over all GPUs their sum or mean.
