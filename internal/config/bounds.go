@@ -12,7 +12,7 @@ import (
 // rows checks every value against the bounds and the choices of its row, whether it came from a flag, a file or the environment. The bounds of the
 // measured phase apply to every phase. If several flags share a key, the bounds of the first one apply.
 func (v *violations) rows(r *Run) {
-	all := sharedRows()
+	all := SharedRows()
 	for i := range all {
 		row := &all[i]
 		rest, phase := strings.CutPrefix(row.Key, "phases.profiling.")

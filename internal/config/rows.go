@@ -15,8 +15,8 @@ func group(name string, rows []setting.Row) []setting.Row {
 	return rows
 }
 
-// sharedRows returns the rows of Rows, which nobody may change: each check of a run reads them all.
-var sharedRows = sync.OnceValue(Rows)
+// SharedRows returns the rows of Rows, which nobody may change: each command line reads them several times.
+var SharedRows = sync.OnceValue(Rows)
 
 // Rows returns the settings of a run in the order of the help: every flag of profile and every AIPERF_* variable. Each row is defined next to the
 // structure with its value. The caller owns the returned copy.

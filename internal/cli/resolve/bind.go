@@ -52,7 +52,7 @@ func (r *resolver) put(key string, value any) {
 // inherit copies settings to the warm-up that have no value there: the value of the same key of the measured phase, if a flag gives one that is not
 // swept. Stop conditions are not inherited.
 func (r *resolver) inherit() {
-	for _, f := range allRows() {
+	for _, f := range config.SharedRows() {
 		rest, ok := strings.CutPrefix(f.Key, warmupPhase)
 		if !ok || f.Manual || f.Trigger || f.NotBuilt || r.has(f.Name()) || rest == "grace_period" {
 			continue

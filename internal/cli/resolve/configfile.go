@@ -95,7 +95,7 @@ func (r *resolver) fileURLs() {
 func (r *resolver) builtFile() {
 	run := r.run
 	told := map[string]bool{}
-	for _, row := range allRows() {
+	for _, row := range config.SharedRows() {
 		if row.Key == "" || row.Env != "" || slices.ContainsFunc(config.RowsOf(row.Key), func(other setting.Row) bool { return !other.NotBuilt }) {
 			continue
 		}
@@ -122,7 +122,7 @@ func (r *resolver) neutral(key string) bool {
 
 // idleKeys warns of keys that are accepted but have no effect, as for flags.
 func (r *resolver) idleKeys() {
-	for _, row := range allRows() {
+	for _, row := range config.SharedRows() {
 		if row.NoEffect == "" || row.Env != "" || row.Key == "" || r.set.Get(row.Name()) != nil {
 			continue
 		}

@@ -44,7 +44,7 @@ func (r *resolver) legacy() {
 	if !r.on(config.NoLegacyFlags) {
 		return
 	}
-	for _, row := range allRows() {
+	for _, row := range config.SharedRows() {
 		if row.Group == config.GroupGenAIPerf && row.NoEffect != "" && r.has(row.Name()) {
 			r.fail("%s is a flag of GenAI-Perf, which %s refuses; here %s", r.spelled(row.Name()), config.NoLegacyFlags, row.NoEffect)
 		}

@@ -76,7 +76,7 @@ func asFlag(value string) string {
 // variables returns the rows of all variables by name, and the full names. Rows without a key are not supported by this build.
 func variables() (known map[string]setting.Row, names []string) {
 	known = map[string]setting.Row{}
-	for _, row := range allRows() {
+	for _, row := range config.SharedRows() {
 		if row.Env != "" {
 			known[row.Env] = row
 		}
@@ -93,7 +93,7 @@ func variables() (known map[string]setting.Row, names []string) {
 
 // warnIdleEnvironment warns of every environment setting that differs from its default and has no effect, whether a variable or a file sets it.
 func (r *resolver) warnIdleEnvironment() {
-	for _, row := range allRows() {
+	for _, row := range config.SharedRows() {
 		if row.Env == "" || row.NoEffect == "" || reflect.DeepEqual(r.run.Lookup(row.Key), standard.Lookup(row.Key)) {
 			continue
 		}

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"slices"
-	"sync"
 
 	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/setting"
@@ -13,9 +12,6 @@ import (
 	"aiperf/internal/workload/dataset/custom"
 	"aiperf/internal/workload/dataset/public"
 )
-
-// allRows returns the rows of config.Rows, which nobody may change: each command line reads them several times.
-var allRows = sync.OnceValue(config.Rows)
 
 // Flags is the table of profile; it is built once, before anything runs.
 var Flags = setting.NewTable(registered(config.Rows()))

@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
 )
 
 // Headline writes the most important results of a run. It comes last, next to the shell prompt. The six figures have the names and the order of the
@@ -101,18 +102,12 @@ func (d *drawing) figures() {
 	d.headColumns(list, width, headlineParts)
 }
 
-// Numbers of requests from which a percentile describes more than the slowest request.
-const (
-	fewestForP90 = 10
-	fewestForP99 = 100
-)
-
 // tailOf returns the highest statistic that a number of requests supports.
 func tailOf(requests int64) metric.Stat {
 	switch {
-	case requests >= fewestForP99:
+	case requests >= stats.FewestForP99:
 		return metric.P99
-	case requests >= fewestForP90:
+	case requests >= stats.FewestForP90:
 		return metric.P90
 	}
 	return metric.Max

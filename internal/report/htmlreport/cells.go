@@ -191,7 +191,7 @@ func (g *grid) findings() (list []string) {
 		list = append(list, fmt.Sprintf("From %s to %s the output changes from %s to %s %s, and the speed per user from %s to %s.", g.cells[a].name, g.cells[b].name, figure(t.v), figure(t2.v), "tokens/s", figure(u.v), figure(u2.v)))
 		list = append(list, g.knee(has)...)
 	}
-	if fewest < minForP99 {
+	if fewest < stats.FewestForP99 {
 		hold := count(int(fewest))
 		if most > fewest {
 			hold += " to " + count(int(most))
@@ -318,7 +318,7 @@ func (c *cell) estimate(tag, stat string) (e estimate, unit string) {
 			continue
 		}
 		n, counted := s.Stat(tag, "count")
-		if one, ok := s.Stat(tag, stat); ok && !(stat == "p99" && counted && n < minForP99) {
+		if one, ok := s.Stat(tag, stat); ok && !(stat == "p99" && counted && n < stats.FewestForP99) {
 			v, unit = append(v, one), s.Figures[tag].Unit
 		}
 	}

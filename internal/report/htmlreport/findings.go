@@ -262,10 +262,10 @@ func statText(f *runfiles.Figures, stat string) string {
 	switch {
 	case !ok:
 		return "–"
-	case stat == "p99" && n > 0 && n < minForP99:
-		return fmt.Sprintf("needs %d", minForP99)
-	case stat == "p90" && n > 0 && n < minForP90:
-		return fmt.Sprintf("needs %d", minForP90)
+	case stat == "p99" && n > 0 && n < stats.FewestForP99:
+		return fmt.Sprintf("needs %d", stats.FewestForP99)
+	case stat == "p90" && n > 0 && n < stats.FewestForP90:
+		return fmt.Sprintf("needs %d", stats.FewestForP90)
 	}
 	return figure(v)
 }

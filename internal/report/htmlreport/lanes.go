@@ -13,12 +13,6 @@ import (
 	"aiperf/internal/report/runfiles"
 )
 
-// Smallest number of values for a percentile of a slice, and of the run.
-const (
-	minForP90 = 10
-	minForP99 = 100
-)
-
 // Names of colours of the page, which defines values for its light and its dark theme.
 const (
 	hueP50     = "var:p50"
@@ -128,10 +122,10 @@ func (c *clock) lane(q *runfiles.Requests, rows []int, tag, name string) *chart.
 	for k := range in {
 		slices.Sort(in[k])
 		p50[k], p90[k], p99[k] = stats.Percentile(in[k], 50), math.NaN(), math.NaN()
-		if len(in[k]) >= minForP90 {
+		if len(in[k]) >= stats.FewestForP90 {
 			p90[k] = stats.Percentile(in[k], 90)
 		}
-		if len(in[k]) >= minForP99 {
+		if len(in[k]) >= stats.FewestForP99 {
 			p99[k] = stats.Percentile(in[k], 99)
 		}
 	}
@@ -304,7 +298,7 @@ func shape(q *runfiles.Requests, s *runfiles.Summary, tag, name string) *chart.C
 	for _, p := range []struct {
 		stat, hue, dash string
 		fewest          int
-	}{{"p50", hueP50, "", 1}, {"p90", hueP90, "dash", minForP90}, {"p99", hueP99, "dot", minForP99}} {
+	}{{"p50", hueP50, "", 1}, {"p90", hueP90, "dash", stats.FewestForP90}, {"p99", hueP99, "dot", stats.FewestForP99}} {
 		if at, ok := s.Stat(tag, p.stat); ok && len(have) >= p.fewest && at > 0 {
 			ch.Traces = append(ch.Traces, chart.Trace{Name: p.stat + " " + figure(at) + " " + unit, Kind: chart.Scatter, Mode: chart.Lines, X: []float64{at, at}, Y: []float64{0, top * 1.05}, Style: chart.Style{Color: p.hue, Width: 2, Dash: p.dash}})
 		}
@@ -342,7 +336,7 @@ func positions(q *runfiles.Requests) *chart.Chart {
 		}
 		slices.Sort(v)
 		last := math.NaN()
-		if len(v) >= minForP99 {
+		if len(v) >= stats.FewestForP99 {
 			last = stats.Percentile(v, 99)
 		}
 		x = append(x, float64(k)+float64(min(w, longest-k)-1)/2+2)

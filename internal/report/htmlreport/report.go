@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/stats"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/explanation"
 	"aiperf/internal/report/runfiles"
@@ -239,7 +240,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 		more := []struct {
 			name, stat string
 			fewest     float64
-		}{{"p90", "p90", minForP90}, {"p99", "p99", minForP99}, {"max", "max", 0}}
+		}{{"p90", "p90", stats.FewestForP90}, {"p99", "p99", stats.FewestForP99}, {"max", "max", 0}}
 		if rate { // for a rate, the low percentile is the bad one
 			more[0].name, more[0].stat = "slowest 10 %", "p10"
 			more[1].name, more[1].stat = "slowest 1 %", "p1"
