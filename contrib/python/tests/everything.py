@@ -1,6 +1,7 @@
 """One plug-in of each category, for the tests."""
 import json
 import os
+import threading
 import time
 
 from aiperf_plugin import (
@@ -57,6 +58,15 @@ def strict(answer, truth):
 async def slow(answer, truth, metadata):
     time.sleep(float(answer))
     return {"correct": True, "reasoning": str(metadata["k"])}
+
+
+together = threading.Barrier(8)
+
+
+@grader("together")
+def wait_for_the_others(answer, truth):
+    together.wait(30)
+    return True
 
 
 @exporter("copy")

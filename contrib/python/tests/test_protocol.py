@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 import unittest
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -195,11 +194,9 @@ class Faults(unittest.TestCase):
 
 class Threads(unittest.TestCase):
     def test_calls_at_the_same_time(self):
-        call = ("grade", {"response_text": "0.3", "ground_truth": "", "metadata": {"k": 5}})
-        began = time.monotonic()
-        _, answers = results("accuracy_grader", "slow", *[call] * 8, THREADS="8")
-        self.assertLess(time.monotonic() - began, 8 * 0.3)
-        self.assertEqual(answers, [[{"result": {"unparsed": False, "confidence": 1.0, "correct": True, "reasoning": "5"}}]] * 8)
+        call = ("grade", {"response_text": "", "ground_truth": "", "metadata": {}})
+        _, answers = results("accuracy_grader", "together", *[call] * 8, THREADS="8")
+        self.assertEqual([a[0]["result"]["correct"] for a in answers], [True] * 8)  # each call waits for the seven others
 
     def test_answers_in_any_order(self):
         def call(i, seconds):
