@@ -2,6 +2,7 @@ package metric
 
 import (
 	"math"
+	"sync"
 
 	"aiperf/internal/measure/record"
 )
@@ -19,6 +20,15 @@ type requestFacts struct {
 	end                       int64 // end of the answer: the last content message, or a later one without content
 	several                   bool  // content arrived in at least two messages
 	measured                  bool  // and not all of it at one instant
+}
+
+// factsPool reuses facts, because every row needs them only while it is made.
+var factsPool = sync.Pool{New: func() any { return new(requestFacts) }}
+
+// free returns facts to the pool, without the record that they refer to.
+func (f *requestFacts) free() {
+	*f = requestFacts{}
+	factsPool.Put(f)
 }
 
 func newFacts(set *Selection, rec *record.Record, reply *record.Reply, counts record.Counts, valid bool) requestFacts {

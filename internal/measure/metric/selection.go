@@ -182,11 +182,13 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 	case r.Err != nil:
 		r.Class = Failed
 	}
-	f := newFacts(s, rec, reply, counts, r.Class == Valid)
+	f := factsPool.Get().(*requestFacts)
+	defer f.free()
+	*f = newFacts(s, rec, reply, counts, r.Class == Valid)
 	for col, i := range s.columns {
 		r.values[col] = absent()
 		if m := &table[i]; m.record != nil && m.covers(r.Class) {
-			r.values[col] = finite(m.record(&f))
+			r.values[col] = finite(m.record(f))
 		}
 	}
 	if r.Class == Valid {

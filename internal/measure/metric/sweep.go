@@ -20,15 +20,16 @@ type timeline struct {
 	gaps              []float64 // between content messages, ns; nil = unknown
 }
 
-// each calls visit for the timelines of all rows.
+// each calls visit for the timelines of all rows. visit must not keep the timeline, which is the same variable for every row.
 func (r *Reducer) each(visit func(t *timeline)) {
 	start, end, lens, gaps := r.start.Cursor(), r.end.Cursor(), r.lens.Cursor(), r.gaps.Cursor()
 	ttft, isl, osl := r.column("time_to_first_token").Cursor(), r.column("input_sequence_length").Cursor(), r.column("output_sequence_length").Cursor()
 	images := r.column("num_images").Cursor()
 	var buf []float64
+	var t timeline
 	for range r.rows {
 		begin := r.base + int64(start.Next())
-		t := timeline{start: r.set.instant(begin), end: r.set.instant(begin + int64(end.Next())), isl: isl.Next(), osl: osl.Next(), images: images.Next()}
+		t = timeline{start: r.set.instant(begin), end: r.set.instant(begin + int64(end.Next())), isl: isl.Next(), osl: osl.Next(), images: images.Next()}
 		if v := ttft.Next(); !math.IsNaN(v) {
 			t.first = r.set.instant(begin + int64(v))
 		}

@@ -60,8 +60,25 @@ func members(s *jsontext.Scanner, visit func(key string)) {
 		return
 	}
 	for first := true; s.Next('}', first); first = false {
-		visit(string(s.Key()))
+		visit(memberName(s.Key()))
 	}
+}
+
+// frequentNames are the names that nearly every payload or answer has.
+var frequentNames = func() map[string]string {
+	names := map[string]string{}
+	for _, name := range []string{"role", "content", "text", "type", "prompt_tokens", "completion_tokens", "total_tokens"} {
+		names[name] = name
+	}
+	return names
+}()
+
+// memberName returns a name as a string. It allocates nothing for frequent names.
+func memberName(key []byte) string {
+	if name, ok := frequentNames[string(key)]; ok {
+		return name
+	}
+	return string(key)
 }
 
 // chatInput reads messages and tools. A payload in another format (a replayed completion) is read as a prompt.

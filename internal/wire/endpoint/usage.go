@@ -74,9 +74,8 @@ var wrappers = []string{"usageMetadata.", "meta.tokens.", "meta.", "tokens."}
 
 // parseUsage parses a usage object. Numbers and numeric strings count; other values are ignored.
 func parseUsage(raw []byte) *record.Usage {
-	var all counts
 	s := jsontext.Scanner{Doc: raw}
-	all = flatten(all, "", &s, 0)
+	all := flatten(make(counts, 0, usualCounts), "", &s, 0)
 	u := &record.Usage{Prompt: -1, Completion: -1, Total: -1, Reasoning: -1, CacheRead: -1, CacheWrite: -1, CacheMiss: -1,
 		PromptAudio: -1, CompletionAudio: -1, ToolUsePrompt: -1, AcceptedPrediction: -1, RejectedPrediction: -1, PromptAudioSeconds: -1}
 	all = unwrap(all)
@@ -125,7 +124,7 @@ func flatten(all counts, prefix string, s *jsontext.Scanner, depth int) counts {
 		return all
 	}
 	for first := true; s.Next('}', first); first = false {
-		path := prefix + string(s.Key())
+		path := prefix + memberName(s.Key())
 		switch s.Kind() {
 		case '{':
 			if depth == 8 {
@@ -146,8 +145,10 @@ func flatten(all counts, prefix string, s *jsontext.Scanner, depth int) counts {
 	return all
 }
 
-// maxCounts limits the work for a usage object; real ones hold a dozen numbers.
-const maxCounts = 256
+const (
+	usualCounts = 8   // numbers in most usage objects
+	maxCounts   = 256 // limits the work for a usage object; real ones hold a dozen numbers
+)
 
 // appendCount adds a count, unless it is invalid (negative, not a number).
 func appendCount(all counts, path string, f float64, plain bool) counts {

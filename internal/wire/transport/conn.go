@@ -48,6 +48,10 @@ type conn struct {
 	out        []byte
 	collecting bool
 
+	// The running tryWrite. It is part of the connection, so that a request allocates nothing for it.
+	trial      trialWrite
+	writeTrial func(fd uintptr) bool // tryRest
+
 	ackPending atomic.Bool // the answer is to be acknowledged before its second read
 
 	truncated bool // the stream ended below TLS; a server that ends it properly sends close_notify first
@@ -59,6 +63,12 @@ type conn struct {
 	lastTCP               tcpState // TCP state at the last query
 	localIP, remoteIP     string
 	localPort, remotePort int
+}
+
+// trialWrite is the state of tryWrite: the bytes that are not written yet, and the error that ended the writing.
+type trialWrite struct {
+	rest  []byte
+	errno error
 }
 
 const (
@@ -74,6 +84,7 @@ func newConn(s socket, key string, tie *clock.RealTimeOffset, kernelStamps bool,
 		return nil, err
 	}
 	c := &conn{socket: s, raw: raw, key: key}
+	c.writeTrial = c.tryRest
 	c.realTime = tie
 	c.localIP, c.localPort = hostPort(s.LocalAddr())
 	c.remoteIP, c.remotePort = hostPort(s.RemoteAddr())

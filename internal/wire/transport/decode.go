@@ -18,16 +18,19 @@ type source interface {
 // decodedBody removes the content codings of a body. aiperf never asks for compression; this is for servers that compress anyway. Decoded bytes are
 // returned as soon as the server has flushed them.
 type decodedBody struct {
-	wire *wireBytes
+	wire wireBytes
 	r    io.Reader
 	buf  []byte
 }
 
 // content returns the body of a response without its content codings. warn is called for an unknown coding, whose bytes are passed on unchanged.
 func content(b *bodyReader, codings []string, warn func(kind, text string)) source {
-	d := &decodedBody{wire: &wireBytes{body: b}}
+	if len(codings) == 0 {
+		return b
+	}
+	d := &decodedBody{wire: wireBytes{body: b}}
 	for i := len(codings) - 1; i >= 0; i-- {
-		from := io.Reader(d.wire)
+		from := io.Reader(&d.wire)
 		if d.r != nil {
 			from = d.r
 		}

@@ -212,7 +212,7 @@ func (h *head) codings(transfer []string) error {
 
 // contentLength stores one Content-Length header; several must agree.
 func (h *head) contentLength(value string, seen *string) error {
-	for _, v := range strings.Split(value, ",") {
+	for v := range strings.SplitSeq(value, ",") {
 		v = strings.TrimSpace(v)
 		n, err := strconv.ParseUint(v, 10, 63)
 		if err != nil {

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"sync"
 	"syscall"
 	"unsafe"
 
@@ -9,22 +10,38 @@ import (
 
 // tcpState queries the kernel; a Unix socket has no such state. A segment that the peer reports as received twice (RFC 2883) was late, not lost: a
 // machine that is short of CPU causes many of them.
-func (c *conn) tcpState() (s tcpState) {
-	err := c.raw.Control(func(fd uintptr) {
-		i, ok := tcpInfo(fd)
-		if !ok {
-			return
-		}
-		s = tcpState{
-			known: true, ended: i.State != unix.BPF_TCP_ESTABLISHED,
-			smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd,
-			busy: 1000 * int64(i.Busy_time),
-		}
-	})
-	if err != nil { // the connection is already closed
+func (c *conn) tcpState() tcpState {
+	q := tcpQueries.Get().(*tcpQuery)
+	defer tcpQueries.Put(q)
+	q.state = tcpState{}
+	if c.raw.Control(q.call) != nil { // the connection is already closed
 		return tcpState{}
 	}
-	return s
+	return q.state
+}
+
+// tcpQuery is a query of the state of a connection. Queries are reused, because every request has one.
+type tcpQuery struct {
+	state tcpState
+	call  func(fd uintptr) // ask
+}
+
+var tcpQueries = sync.Pool{New: func() any {
+	q := new(tcpQuery)
+	q.call = q.ask
+	return q
+}}
+
+func (q *tcpQuery) ask(fd uintptr) {
+	i, ok := tcpInfo(fd)
+	if !ok {
+		return
+	}
+	q.state = tcpState{
+		known: true, ended: i.State != unix.BPF_TCP_ESTABLISHED,
+		smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd,
+		busy: 1000 * int64(i.Busy_time),
+	}
 }
 
 // tcpInfo returns what the kernel knows of a TCP connection. It allocates nothing and notifies no scheduler, because the call cannot wait.

@@ -137,7 +137,7 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 	x.body = newBody(x.link, h, rest)
 	src := content(x.body, h.encoding, x.client.warn)
 	if d, ok := src.(*decodedBody); ok {
-		x.wire = d.wire
+		x.wire = &d.wire
 		defer x.client.pace.hold()() // nothing tells whether a read of compressed bytes ends inside a message
 	}
 	switch {

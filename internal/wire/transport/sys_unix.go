@@ -43,28 +43,28 @@ func (c *conn) peekUnrequested(b []byte) []byte {
 
 // tryWrite writes what the socket accepts at once and never waits, so that a scheduler's thread can call it.
 func (c *conn) tryWrite(b []byte) (n int, err error) {
-	ctlErr := c.raw.Write(func(fd uintptr) bool {
-		for n < len(b) {
-			var m int
-			m, err = write(fd, b[n:])
-			if errors.Is(err, syscall.EINTR) {
-				continue
-			}
-			if err != nil {
-				break
-			}
-			n += m
-		}
-		return true
-	})
-	if ctlErr != nil {
-		return n, ctlErr
+	c.trial = trialWrite{rest: b}
+	err = c.raw.Write(c.writeTrial)
+	n = len(b) - len(c.trial.rest)
+	if err == nil && c.trial.errno != nil && !errors.Is(c.trial.errno, syscall.EAGAIN) {
+		err = os.NewSyscallError("write", c.trial.errno)
 	}
-	if errors.Is(err, syscall.EAGAIN) {
-		return n, nil
-	}
-	if err != nil {
-		err = os.NewSyscallError("write", err)
-	}
+	c.trial = trialWrite{}
 	return n, err
+}
+
+// tryRest is what the runtime's poller calls for tryWrite.
+func (c *conn) tryRest(fd uintptr) bool {
+	t := &c.trial
+	for len(t.rest) > 0 {
+		n, err := write(fd, t.rest)
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if t.errno = err; err != nil {
+			break
+		}
+		t.rest = t.rest[n:]
+	}
+	return true
 }

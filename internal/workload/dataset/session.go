@@ -3,7 +3,7 @@ package dataset
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
+	"strconv"
 
 	"aiperf/internal/base/rng"
 )
@@ -12,7 +12,9 @@ import (
 // be compared. Otherwise it is a random UUID, version 4, in lower case.
 func SessionID(root *rng.Root, n int) string {
 	if root.Seeded() {
-		return fmt.Sprintf("session_%06d", n)
+		var digits [20]byte
+		d := strconv.AppendInt(digits[:0], int64(n), 10)
+		return "session_" + "000000"[min(len(d), 6):] + string(d)
 	}
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:], root.Child("dataset.session"))

@@ -22,7 +22,11 @@ var _ Decoder = BytesDecoder{}
 
 // Decode implements Decoder.
 func (d BytesDecoder) Decode(ids []int32) string {
-	out := make([]byte, 0, 5*len(ids))
+	var short [512]byte
+	out := short[:0]
+	if n := 5 * len(ids); n > len(short) {
+		out = make([]byte, 0, n)
+	}
 	for _, id := range ids {
 		if s, ok := d.Added[id]; ok {
 			out = append(out, s...)

@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
@@ -162,6 +163,7 @@ func (c *Corpus) Size() int { return c.offsets[len(c.offsets)-1] }
 
 // Append appends n tokens from position start to dst. It continues at the beginning after the end of the corpus.
 func (c *Corpus) Append(dst []int32, start, n int) []int32 {
+	dst = slices.Grow(dst, n)
 	i := c.chunkAt(start)
 	for skip := start - c.offsets[i]; n > 0; skip = 0 {
 		ids := c.chunks[i].tokenize(c.tok)

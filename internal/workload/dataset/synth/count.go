@@ -28,14 +28,14 @@ func (s *Sequence) countBetween(ids []int32, seams []int) (total int) {
 			to = seams[i+1]
 		}
 		first := from
-		for first < to && !s.opens(ids[first]) {
+		for first < to && !s.opens(ids[first:first+1]) {
 			first++
 		}
 		if first == to {
 			continue
 		}
 		last := to - 1
-		for !s.opens(ids[last]) {
+		for !s.opens(ids[last : last+1]) {
 			last--
 		}
 		total += s.countText(ids[rest:first]) + last - first
@@ -51,9 +51,9 @@ func (s *Sequence) countText(ids []int32) int {
 	return s.tok.Count(s.tok.Decode(ids))
 }
 
-// opens reports whether a piece starts with this token: its text is a space, a letter and any rest.
-func (s *Sequence) opens(id int32) bool {
-	text := s.tok.Decode([]int32{id})
+// opens reports whether a piece starts with this token, the only one of a list: its text is a space, a letter and any rest.
+func (s *Sequence) opens(token []int32) bool {
+	text := s.tok.Decode(token)
 	return len(text) > 1 && text[0] == ' ' && (text[1] >= 'a' && text[1] <= 'z' || text[1] >= 'A' && text[1] <= 'Z')
 }
 
