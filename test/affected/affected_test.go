@@ -31,7 +31,7 @@ func TestAffectedBy(t *testing.T) {
 		{"the modules", "README.md go.sum", []string{transport, sobol, docs}},
 		{"the files of a check", "test/browser/x.js", []string{transport, sobol, docs}},
 	} {
-		got := g.affectedBy(strings.Fields(c.files), []string{"go.mod", "go.sum", "test/browser"})
+		got := g.affectedBy(strings.Fields(c.files), []string{"go.mod", "go.sum", "test/browser"}, false)
 		slices.Sort(got)
 		slices.Sort(c.want)
 		if !slices.Equal(got, c.want) {
@@ -40,9 +40,29 @@ func TestAffectedBy(t *testing.T) {
 	}
 }
 
+// TestDirect asks for the packages with changed files only.
+func TestDirect(t *testing.T) {
+	t.Chdir("../..")
+	g, err := load([]string{"./internal/wire/transport", "./internal/base/clock"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		"internal/base/clock/clock.go":           "aiperf/internal/base/clock", // transport imports it
+		"internal/wire/transport/basic_test.go":  "aiperf/internal/wire/transport",
+		"internal/wire/transport/testdata/x":     "aiperf/internal/wire/transport",
+		"internal/measure/metric/a_new_file.go":  "",
+		"internal/base/clock/testdata/new/x.txt": "aiperf/internal/base/clock",
+	} {
+		if got := strings.Join(g.affectedBy([]string{file}, nil, true), " "); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
 func TestAllWithoutACommit(t *testing.T) {
 	t.Chdir("../..")
-	got, err := affected("", nil, []string{"./internal/base/sobol", "./internal/base/rng"})
+	got, err := affected("", nil, false, []string{"./internal/base/sobol", "./internal/base/rng"})
 	slices.Sort(got)
 	if err != nil || !slices.Equal(got, []string{"aiperf/internal/base/rng", "aiperf/internal/base/sobol"}) {
 		t.Errorf("%v %v", got, err)

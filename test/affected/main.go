@@ -1,8 +1,9 @@
 // Affected prints which packages a change can affect: those that have a changed file, or whose program or tests import such a package, directly or through
 // others. CI leaves out the slow checks of the other packages. Without a commit it prints all.
 //
-//	go run ./test/affected [-files PATHS] COMMIT PACKAGES…    the change is from COMMIT to the files of now
+//	go run ./test/affected [-files PATHS] [-direct] COMMIT PACKAGES…    the change is from COMMIT to the files of now
 //
+// -direct prints only packages that have a changed file.
 // With a file or folder of -files in the change, which are separated by commas, and with go.mod or go.sum, every package is affected.
 package main
 
@@ -23,12 +24,13 @@ import (
 
 func main() {
 	files := flag.String("files", "", "files and folders that affect every package, separated by commas")
+	direct := flag.Bool("direct", false, "only packages that have a changed file, not those that import them")
 	flag.Parse()
 	if flag.NArg() < 2 {
 		fmt.Fprintln(os.Stderr, "usage: affected [-files PATHS] COMMIT PACKAGES…")
 		os.Exit(2)
 	}
-	names, err := affected(flag.Arg(0), strings.Split(*files, ","), flag.Args()[1:])
+	names, err := affected(flag.Arg(0), strings.Split(*files, ","), *direct, flag.Args()[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "affected:", err)
 		os.Exit(1)
@@ -39,7 +41,7 @@ func main() {
 }
 
 // affected returns the packages that match patterns and that the change since a commit affects.
-func affected(commit string, always, patterns []string) ([]string, error) {
+func affected(commit string, always []string, direct bool, patterns []string) ([]string, error) {
 	list, err := load(patterns)
 	if err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func affected(commit string, always, patterns []string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return list.affectedBy(strings.Split(strings.TrimRight(string(changes), "\x00"), "\x00"), append(always, "go.mod", "go.sum")), nil
+	return list.affectedBy(strings.Split(strings.TrimRight(string(changes), "\x00"), "\x00"), append(always, "go.mod", "go.sum"), direct), nil
 }
 
 // pkg is what is read of a package in the output of go list. The tests of a package are another package, with the suffix .test.
@@ -135,8 +137,9 @@ func plain(name string) string {
 	return name
 }
 
-// affectedBy returns the packages in question that changed files affect; all of them with a change in one of the files or folders of always.
-func (g *graph) affectedBy(files, always []string) []string {
+// affectedBy returns the packages in question that changed files affect; all of them with a change in one of the files or folders of always. With
+// direct, a package is not affected by a change in another one.
+func (g *graph) affectedBy(files, always []string, direct bool) []string {
 	var all []string // packages with changed files
 	own := map[string]bool{}
 	for _, file := range files {
@@ -146,7 +149,7 @@ func (g *graph) affectedBy(files, always []string) []string {
 			}
 		}
 		names := append(slices.Clone(g.embeds[file]), g.folder[g.home(file)]...)
-		if !strings.HasSuffix(file, "_test.go") {
+		if !direct && !strings.HasSuffix(file, "_test.go") {
 			all = append(all, names...)
 		}
 		for _, n := range names {
