@@ -58,6 +58,9 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	if e.lumpy() && !strings.Contains(v.Reason, e.lumpSentence(e.crowded())) {
 		v.Notes = append(v.Notes, e.lumpReason())
 	}
+	if note := e.timeoutNote(); note != "" && len(v.understated) == 0 {
+		v.Notes = append(v.Notes, note)
+	}
 	for _, note := range e.notes(len(v.doubtful) == 0) {
 		v.Notes = append(v.Notes, spell.Text(note))
 	}
@@ -100,7 +103,7 @@ func (v *Validity) doubt(why string) {
 func (e *ClientStats) doubts(v *Validity) string {
 	var list []string
 	if len(v.understated) > 0 {
-		list = append(list, e.cutClause(v.understated))
+		list = append(list, e.unansweredClause(v.understated))
 	}
 	if len(v.doubtful) > 0 {
 		list = append(list, e.doubtClause(v.doubtful, v.judgedCount))

@@ -18,20 +18,24 @@ type CutUse struct {
 	CutWaited time.Duration // longest time that one of them had waited
 }
 
-// cutWait holds how long a request had waited when it was cut off, in ns: a lower limit of its figures. 0 = it did not wait for that any more.
-type cutWait struct {
+// unansweredWait holds how long a request had waited when the client gave it up, in ns: a lower limit of its figures. 0 = it did not wait for that any
+// more.
+type unansweredWait struct {
 	answer float64 // for the rest of its answer
 	first  float64 // for its first token
 }
 
-// cutWaitOf returns how long a request of the class Cut had waited.
-func cutWaitOf(rec *record.Record, reply *record.Reply) (wait cutWait) {
-	if rec.Start <= 0 || rec.End <= rec.Start {
+// waitOf returns how long a request had waited that the client gave up: one of the class Cut, or one that ran into the client's timeout.
+func waitOf(rec *record.Record, reply *record.Reply) (wait unansweredWait) {
+	age := float64(rec.End - rec.Start)
+	if t := rec.Trace; t != nil {
+		age -= float64(t.SendUncertainNs)
+	}
+	if rec.Start <= 0 || age <= 0 {
 		return wait
 	}
-	age := float64(rec.End - rec.Start)
 	if reply == nil || len(reply.Contents) == 0 {
-		return cutWait{age, age}
+		return unansweredWait{age, age}
 	}
 	if reply.FinishReason == "" { // otherwise only the end of the stream was missing
 		wait.answer = age
@@ -48,7 +52,7 @@ func (r *Reducer) cutUse() (use CutUse) {
 	return use
 }
 
-// understatement is a statistic that would be larger if it included the requests that were cut off.
+// understatement is a statistic that would be larger if it included the requests that the client gave up.
 type understatement struct {
 	tag     string
 	stat    Stat
@@ -56,27 +60,22 @@ type understatement struct {
 }
 
 // understated returns the statistics that are certainly more than 4 % (and 50 µs) larger over all requests that were sent. The wait of a request that
-// was cut off is the least value that it can have had.
+// the client gave up is the least value that it can have had.
 func (r *Reducer) understated(t *totals) (list []understatement) {
+	waits := slices.Concat(r.cuts, r.timeouts)
 	for _, of := range []struct {
 		tag  string
-		wait func(cutWait) float64
+		wait func(unansweredWait) float64
 	}{
-		{"time_to_first_token", func(w cutWait) float64 { return w.first }},
-		{"request_latency", func(w cutWait) float64 { return w.answer }},
+		{"time_to_first_token", func(w unansweredWait) float64 { return w.first }},
+		{"request_latency", func(w unansweredWait) float64 { return w.answer }},
 	} {
 		pos := index[of.tag]
-		if len(r.cuts) == 0 || !r.set.Uses(of.tag) || t.dist[pos].Count == 0 {
+		if len(waits) == 0 || !r.set.Uses(of.tag) || t.dist[pos].Count == 0 {
 			continue
 		}
-		all := make([]float64, 0, r.rows+len(r.cuts))
-		values := r.column(of.tag).Cursor()
-		for range r.rows {
-			if v := values.Next(); !math.IsNaN(v) {
-				all = append(all, v)
-			}
-		}
-		for _, w := range r.cuts {
+		all := r.lowest(of.tag)
+		for _, w := range waits {
 			if wait := of.wait(w); wait > 0 {
 				all = append(all, wait)
 			}
@@ -92,7 +91,15 @@ func (r *Reducer) understated(t *totals) (list []understatement) {
 	return list
 }
 
-// openTop returns the ranges without an upper limit for the understated statistics. The share of good requests gets the range that it has over all
+// lowest returns the lowest possible value of a metric for each request that has it, in ns.
+func (r *Reducer) lowest(tag string) []float64 {
+	if low, _ := r.endsOf(r.set.slot[index[tag]]); low != nil {
+		return low
+	}
+	return r.known(tag)
+}
+
+// openTop returns the ranges with the understated statistics: from the least value over all requests, without an upper limit. The share of good requests gets the range that it has over all
 // requests: nobody knows whether those that were cut off would have been good.
 func (s *Summary) openTop() Bounds {
 	const share = "good_request_fraction"
@@ -111,8 +118,7 @@ func (s *Summary) openTop() Bounds {
 		b.set(share, Avg, of.Low*finished/all, max(of.High, (of.High*finished+float64(s.Cut))/all))
 	}
 	for _, u := range s.understated {
-		stated := s.Value(u.tag, u.stat)
-		b.set(u.tag, u.stat, s.Bounds.Of(u.tag, u.stat, stated).Low, math.Inf(1))
+		b.set(u.tag, u.stat, u.atLeast, math.Inf(1))
 	}
 	return b
 }
@@ -130,13 +136,13 @@ func (s *Summary) judgedUnderstatements() (list []understatement) {
 	return list
 }
 
-// isUnderstated reports whether a statistic would be larger with the requests that were cut off.
+// isUnderstated reports whether a statistic would be larger with the requests that the client gave up.
 func (s *Summary) isUnderstated(tag string, stat Stat) bool {
 	return slices.ContainsFunc(s.understated, func(u understatement) bool { return u.tag == tag && u.stat == stat })
 }
 
-// cutClause names the figures that leave out slow requests because the run ended before their answers.
-func (e *ClientStats) cutClause(list []understatement) string {
+// unansweredClause names the figures that leave out slow requests because the client gave them up: at the end of the run, or at its timeout.
+func (e *ClientStats) unansweredClause(list []understatement) string {
 	var clauses []string
 	for i := 0; i < len(list); {
 		tag, parts := list[i].tag, []string(nil)
@@ -145,10 +151,20 @@ func (e *ClientStats) cutClause(list []understatement) string {
 		}
 		clauses = append(clauses, fmt.Sprintf("%s (%s)", shortName(tag), strings.Join(parts, ", ")))
 	}
-	text := fmt.Sprintf("The end of the run cut off %s of %s, after up to %s. With them, these figures would be larger: %s.",
-		terminal.Count(e.CutCount), terminal.Plural(e.Valid+e.Failed+e.CutCount, "request"), formatDuration(e.CutWaited), join(clauses))
-	if !e.CancelledByUser {
+	var text string
+	if e.CutCount > 0 {
+		text = fmt.Sprintf("The end of the run cut off %s of %s, after up to %s. ",
+			terminal.Count(e.CutCount), terminal.Plural(e.Valid+e.Failed+e.CutCount, "request"), formatDuration(e.CutWaited))
+	}
+	if e.TimedOut > 0 {
+		text += e.timeoutFact() + ". "
+	}
+	text += "With them, these figures would be larger: " + join(clauses) + "."
+	if e.CutCount > 0 && !e.CancelledByUser {
 		text += " A longer {phases.profiling.grace_period} waits for their answers."
+	}
+	if e.TimedOut > 0 {
+		text += " A longer {endpoint.timeout} shows how long the requests that timed out take."
 	}
 	return text
 }

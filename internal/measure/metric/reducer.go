@@ -24,8 +24,9 @@ type Reducer struct {
 
 	margins marginColumns
 
-	counts      [3]int64 // by class
-	cuts        []cutWait
+	counts      [3]int64         // by class
+	cuts        []unansweredWait // of requests of the class Cut
+	timeouts    []unansweredWait // of requests that ran into the client's timeout
 	oneMessage  int64
 	uncounted   int64
 	overflow    stats.Column // 1 if the error means that the context was exceeded
@@ -67,7 +68,7 @@ func (s *Selection) NewReducer() *Reducer {
 func (r *Reducer) Add(row *Row) {
 	r.counts[row.Class]++
 	if row.Class == Cut {
-		r.cuts = append(r.cuts, row.cut)
+		r.cuts = append(r.cuts, row.wait)
 		return
 	}
 	if r.rows == 0 {
@@ -97,6 +98,9 @@ func (r *Reducer) Add(row *Row) {
 	overflow := 0.0
 	if row.Class == Failed {
 		r.failed(row.Err, 1)
+		if timedOut(row.Err) {
+			r.timeouts = append(r.timeouts, row.wait)
+		}
 		if Overflows(row.Err) {
 			overflow = 1
 		}

@@ -157,8 +157,8 @@ type Row struct {
 	Drafts *record.Drafts
 	doubt  requestUncertainty
 	lumps  lumpCount
-	cut    cutWait // of a request of the class Cut
-	remote bool    // the kernel has statistics of its connection, which leads to another machine
+	wait   unansweredWait // of a request that the client gave up
+	remote bool           // the kernel has statistics of its connection, which leads to another machine
 	// margins holds the possible errors of the values; nil = they are exact.
 	margins *margins
 
@@ -178,9 +178,12 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 	}
 	switch {
 	case rec.Cut != "":
-		r.Class, r.cut = Cut, cutWaitOf(rec, reply)
+		r.Class, r.wait = Cut, waitOf(rec, reply)
 	case r.Err != nil:
 		r.Class = Failed
+		if timedOut(r.Err) && waitedForAnswer(rec) {
+			r.wait = waitOf(rec, reply)
+		}
 	}
 	f := factsPool.Get().(*requestFacts)
 	defer f.free()

@@ -32,10 +32,11 @@ type Summary struct {
 	Certain     []Result // metrics of the certain requests alone, if there are uncertain ones
 	Bounds      Bounds   // ranges of the inexact statistics
 	CutUse      CutUse
+	TimeoutUse  TimeoutUse
 	RateUse     RateUse
 
 	byTag       map[string]int
-	understated []understatement // statistics that requests cut off at the end would make larger
+	understated []understatement // statistics that the requests without an answer would make larger
 }
 
 // Get returns the result of a metric.
@@ -81,7 +82,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	sorting.Stable(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
 	s.Certainty, s.Certain = r.certainty()
 	s.Bounds = r.bounds(t)
-	s.CutUse, s.understated = r.cutUse(), r.understated(t)
+	s.CutUse, s.TimeoutUse, s.understated = r.cutUse(), r.timeoutUse(), r.understated(t)
 	s.RateUse = r.rateUse(t)
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s

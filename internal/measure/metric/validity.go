@@ -41,6 +41,7 @@ type ClientStats struct {
 	OneMessage    int64 // answers in one message, without ITL
 	Uncounted     int64 // requests whose tokens were not counted
 	CutUse
+	TimeoutUse
 	RateUse
 	Certainty
 	Trend

@@ -183,6 +183,9 @@ type Field struct{ Name, Value string }
 // PlannedCancellation is the type of the error of a request that was cancelled because the run was asked to cancel some of its requests.
 const PlannedCancellation = "RequestCancellationError"
 
+// ClientTimeout is the type of the error of a request whose answer did not arrive within the client's own timeout.
+const ClientTimeout = "TimeoutError"
+
 // Error describes the failure of a request. Errors with equal code, type and message form one group in the error summary.
 type Error struct {
 	Code    int    // HTTP status or 499; 0 = none

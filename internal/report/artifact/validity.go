@@ -75,6 +75,8 @@ var validityKeys = []validityKey{
 	{"load_seconds", func(s *metric.ClientStats) any { return &s.LoadTime }},
 	{"cut_requests", func(s *metric.ClientStats) any { return &s.CutCount }},
 	{"cut_request_wait_max_ms", func(s *metric.ClientStats) any { return &s.CutWaited }},
+	{"timed_out_requests", func(s *metric.ClientStats) any { return &s.TimedOut }},
+	{"timed_out_request_wait_max_ms", func(s *metric.ClientStats) any { return &s.TimeoutWaited }},
 	{"messages", func(s *metric.ClientStats) any { return &s.Messages }},
 	{"coalesced_messages", func(s *metric.ClientStats) any { return &s.SharedReads }},
 	{"packet_stamps", func(s *metric.ClientStats) any { return &s.PacketStamps }},

@@ -57,17 +57,17 @@ func (r *Result) figures() string {
 	return withRange(r.Value, r.Range, " "+r.Unit)
 }
 
-// withRange formats a value with its unit, and its range in brackets if it is not exact.
+// withRange formats a value with its unit, and its range in brackets if it is not exact. The range may lie above the value, if requests without an answer
+// are in the range only.
 func withRange(v float64, of metric.Range, unit string) string {
 	text := figure(v) + unit
 	if of.Low == of.High {
 		return text
 	}
-	high := figure(of.High) + unit
 	if math.IsInf(of.High, 1) {
-		high = "any"
+		return fmt.Sprintf("%s (at least %s%s)", text, figure(of.Low), unit)
 	}
-	return fmt.Sprintf("%s (%s to %s)", text, figure(of.Low), high)
+	return fmt.Sprintf("%s (%s to %s%s)", text, figure(of.Low), figure(of.High), unit)
 }
 
 // reason says why a gate is undecided, or that it was judged by the stated value nevertheless; "" otherwise.

@@ -28,7 +28,7 @@ const (
 	ErrPayload     = "ClientPayloadError"      // the body was incomplete
 	ErrResponse    = "ClientResponseError"     // not HTTP
 	ErrEncoding    = "ContentEncodingError"
-	ErrTimeout     = "TimeoutError"
+	ErrTimeout     = record.ClientTimeout
 	ErrCancelled   = record.PlannedCancellation
 	ErrSendTimeout = "RequestSendTimeout"
 )
