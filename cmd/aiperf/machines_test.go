@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -267,6 +268,14 @@ func TestMachineLost(t *testing.T) {
 			}
 			if v := p.summary().verdict(t); v == "valid" {
 				t.Errorf("the run is %s", v)
+			}
+			var rates struct {
+				Asked float64 `json:"target_rate"`
+				Left  float64 `json:"target_rate_of_remaining_machines"`
+			}
+			p.summary().read(t, "validity", &rates)
+			if math.Abs(rates.Asked-60) > 1e-6 || math.Abs(rates.Left-40) > 2 { // the last requests of two machines are not at the same instant
+				t.Errorf("%+v: 60 requests/s were asked for, and 40 of the remaining machines", rates)
 			}
 			if text := p.stdout.String(); !strings.Contains(text, "the part of 1 lost machine may be missing") {
 				t.Errorf("the rate does not say what it leaves out:\n%s", text)

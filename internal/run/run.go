@@ -158,7 +158,7 @@ func (o *runResources) assess(run *metric.Run, s sentLoad) error {
 	stats := o.stats(s)
 	client := watch.ClientStats(run, s.phases, &stats, o.results)
 	if o.machines != nil {
-		client.Machines = o.machines.Machines()
+		client.SetMachines(o.machines.Machines())
 	}
 	client.ServerSilences = metric.SumSilences(run.Silences, s.window.From)
 	client.ServerPods = serverPods(os.Getenv, s.window, o.say.Warn)

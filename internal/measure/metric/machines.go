@@ -48,6 +48,14 @@ const (
 // MachineParts are the machines that sent a run. The zero value means that one process sent it.
 type MachineParts struct{ Machines []Machine }
 
+// SetMachines notes the machines that sent the run.
+func (e *ClientStats) SetMachines(list []Machine) {
+	e.Machines = list
+	if !slices.ContainsFunc(list, func(m Machine) bool { return m.lost() }) {
+		e.AskedOfRest = 0 // of all
+	}
+}
+
 // lossSentence says which machines were lost and what that means; "" = none was.
 func (p *MachineParts) lossSentence() string {
 	var lost []*Machine

@@ -117,7 +117,8 @@ type ScheduleStats struct {
 	LagMax          time.Duration
 	OwnLagP99       time.Duration // the same for requests that waited for no slot, from when they could be sent: the client's own delay
 	RateSeconds     float64       // duration of sending, s
-	Asked           float64       // requests that the rate demands in that time; 0 = no rate was requested
+	Asked           float64       // requests that the rate demands in that time, of all machines; 0 = no rate was requested
+	AskedOfRest     float64       // if machines were lost, the part of Asked of those whose statistics arrived; 0 = none was
 	Drawn           float64       // arrivals drawn from the arrival distribution: what could be sent
 	Sent            int64         // drawn arrivals that were sent
 	Lost            LostArrivals  // the other drawn arrivals, by cause
@@ -142,6 +143,9 @@ type LostArrivals struct {
 
 // TargetRate returns the requested rate, in requests/s; 0 = none.
 func (s *ScheduleStats) TargetRate() float64 { return rateOf(s.Asked, s.RateSeconds) }
+
+// RestRate returns the part of the requested rate of the machines whose statistics arrived, in requests/s; 0 = no machine was lost.
+func (s *ScheduleStats) RestRate() float64 { return rateOf(s.AskedOfRest, s.RateSeconds) }
 
 // DrawnRate returns the rate that the arrival distribution drew, in requests/s; 0 = none.
 func (s *ScheduleStats) DrawnRate() float64 { return rateOf(s.Drawn, s.RateSeconds) }

@@ -29,6 +29,7 @@ var validityKeys = []validityKey{
 	{"client_lag_p99_ms", func(s *metric.ClientStats) any { return &s.OwnLagP99 }},
 	{"rate_seconds", func(s *metric.ClientStats) any { return &s.RateSeconds }},
 	{"requests_asked_for", func(s *metric.ClientStats) any { return &s.Asked }},
+	{"requests_asked_of_remaining_machines", func(s *metric.ClientStats) any { return &s.AskedOfRest }},
 	{"arrivals_drawn", func(s *metric.ClientStats) any { return &s.Drawn }},
 	{"arrivals_sent", func(s *metric.ClientStats) any { return &s.Sent }},
 	{"arrivals_lost_to_client", func(s *metric.ClientStats) any { return &s.Lost.Client }},
@@ -149,6 +150,9 @@ func appendValidity(b []byte, v *metric.Validity) []byte {
 	o.Texts("notes", v.Notes)
 	if r := v.TargetRate(); r > 0 && !math.IsInf(r, 0) { // derived from the counts below
 		o.Float("target_rate", r)
+	}
+	if r := v.RestRate(); r > 0 && !math.IsInf(r, 0) {
+		o.Float("target_rate_of_remaining_machines", r)
 	}
 	if r := v.AchievedRate(); r > 0 && !math.IsInf(r, 0) {
 		o.Float("achieved_send_rate", r)

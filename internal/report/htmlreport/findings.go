@@ -275,7 +275,7 @@ func scheduleTable(sum *runfiles.Summary) *table {
 	facts := sum.Verdict().Facts
 	t := &table{Caption: "Basis of the verdict", Head: []string{"Fact", "Value"}}
 	for _, row := range []struct{ key, name, unit string }{
-		{"target_rate", "Requested rate", "requests/s"}, {"achieved_send_rate", "Rate at which requests were sent", "requests/s"},
+		{"target_rate", "Requested rate", "requests/s"}, {"target_rate_of_remaining_machines", "Part of it without the machines that were lost", "requests/s"}, {"achieved_send_rate", "Rate at which requests were sent", "requests/s"},
 		{"arrivals_drawn", "Requests on the schedule", ""}, {"arrivals_sent", "Requests sent", ""}, {"time_at_concurrency_cap", "Share of the time at the limit of concurrency", ""},
 		{"schedule_lag_p50_ms", "Lateness, p50", "ms"}, {"schedule_lag_p99_ms", "Lateness, p99", "ms"}, {"schedule_lag_max_ms", "Lateness, max", "ms"},
 		{"read_delay_p99_ms", "Wait of received bytes in the client, p99", "ms"}, {"client_cpu_share", "Share of its CPUs that the client used", ""}, {"stall_longest_ms", "Longest pause of the client", "ms"},

@@ -307,7 +307,7 @@ func (h *Hub) conclude() {
 		if !ready {
 			return
 		}
-		f := load.MergeShares(slices.DeleteFunc(slices.Clone(parts), func(f *load.PhaseStats) bool { return f == nil }))
+		f := load.MergeShares(parts)
 		h.phases = append(h.phases, f)
 		if h.hooks.After != nil && !h.closed {
 			h.calls <- func() { h.hooks.After(f) }

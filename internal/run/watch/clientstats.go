@@ -71,7 +71,10 @@ func scheduleStats(s *metric.Summary, phases []*load.PhaseStats) metric.Schedule
 		steady := &p.Steady
 		e.RateSeconds += steady.Seconds
 		caps.Add(steady.Caps)
-		e.Asked += steady.Expected
+		e.Asked += max(steady.Expected, steady.Planned)
+		if steady.Planned > 0 { // several machines
+			e.AskedOfRest += steady.Expected
+		}
 		e.Drawn += steady.Drawn
 		e.Sent += steady.Sent
 		e.Lost.Client += steady.Lost.Client

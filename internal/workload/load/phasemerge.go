@@ -2,13 +2,14 @@ package load
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"aiperf/internal/base/binenc"
 )
 
 // phaseLayout is the version of the binary form of PhaseStats; others are rejected.
-const phaseLayout = 1
+const phaseLayout = 2
 
 // Visit encodes or decodes the statistics of a phase, so that they can be merged with those of other machines.
 func (f *PhaseStats) Visit(c *binenc.Coder) {
@@ -71,7 +72,7 @@ func (f *PhaseStats) durations() []*time.Duration {
 
 // quantities returns what is not counted.
 func (s *ScheduleStats) quantities() []*float64 {
-	return append(append(s.sums(), s.means()...), &s.SendSeconds, &s.Steady.Seconds)
+	return append(append(s.sums(), s.means()...), &s.SendSeconds, &s.Steady.Seconds, &s.Steady.Planned)
 }
 
 // sums returns the quantities that add up over machines.
@@ -123,9 +124,11 @@ func (f *PhaseStats) Check(from, to int64) error {
 	return nil
 }
 
-// MergeShares returns the statistics of a phase from those of the machines that sent it together, in the order of the machines. The instants must be
-// those of one clock. The reason for the end is that of the machine that ended last. It returns nil for an empty list.
-func MergeShares(parts []*PhaseStats) *PhaseStats {
+// MergeShares returns the statistics of a phase from those of the machines that sent it together, in the order of the machines. nil stands for a machine
+// whose statistics are missing. The instants must be those of one clock. The reason for the end is that of the machine that ended last. It returns nil if
+// all are missing.
+func MergeShares(shares []*PhaseStats) *PhaseStats {
+	parts := slices.DeleteFunc(slices.Clone(shares), func(f *PhaseStats) bool { return f == nil })
 	if len(parts) == 0 {
 		return nil
 	}
@@ -139,6 +142,11 @@ func MergeShares(parts []*PhaseStats) *PhaseStats {
 	}
 	for _, v := range all.Schedule.means() {
 		*v /= float64(len(parts))
+	}
+	w := &all.Schedule.Steady
+	w.Planned = 0
+	for _, part := range parts { // every machine has the same share of a rate, also one that ended early
+		w.Planned = max(w.Planned, part.Schedule.Steady.Expected*float64(len(shares)))
 	}
 	return &all
 }

@@ -56,6 +56,7 @@ func TestPhaseStatsAreWrittenAndRead(t *testing.T) {
 		t.Error(d)
 	}
 	twice := MergeShares([]*PhaseStats{want, want})
+	want.Schedule.Steady.Planned = want.Schedule.Steady.Expected // as MergeShares computes it
 	if d := cmp.Diff(want, MergeShares([]*PhaseStats{want}), sameStats); d != "" {
 		t.Error(d)
 	}
@@ -67,7 +68,7 @@ func TestPhaseStatsAreWrittenAndRead(t *testing.T) {
 	if shifted.Shift(100); shifted.Started != want.Started+100 || shifted.SentAll != want.SentAll+100 || shifted.Ended != want.Ended+100 {
 		t.Errorf("%+v", shifted)
 	}
-	if MergeShares(nil) != nil {
+	if MergeShares(nil) != nil || MergeShares([]*PhaseStats{nil, nil}) != nil {
 		t.Error("something from nothing")
 	}
 }
@@ -105,6 +106,13 @@ func TestMergedShares(t *testing.T) {
 		}
 		if d := got.Schedule.Expected - want.Schedule.Expected; d > 1e-6 || d < -1e-6 {
 			t.Errorf("%v requests expected, want %v", got.Schedule.Expected, want.Schedule.Expected)
+		}
+		lost := MergeShares([]*PhaseStats{parts[0], nil, parts[2]}).Schedule.Steady // without the statistics of the second machine
+		if d := lost.Planned - want.Schedule.Steady.Expected; d > 1e-6 || d < -1e-6 {
+			t.Errorf("%v requests planned, want %v", lost.Planned, want.Schedule.Steady.Expected)
+		}
+		if d := lost.Expected - want.Schedule.Steady.Expected*2/3; d > 1e-6 || d < -1e-6 {
+			t.Errorf("%v requests expected of 2 of 3 machines, want %v", lost.Expected, want.Schedule.Steady.Expected*2/3)
 		}
 	})
 }

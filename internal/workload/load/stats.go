@@ -96,6 +96,7 @@ type SteadyWindow struct {
 	Seconds  float64
 	Caps     Caps
 	Expected float64 // requests that the rate demands
+	Planned  float64 // requests that the rate demands of all machines, also of those without statistics; 0 = one process sends all
 	Drawn    float64 // arrivals drawn from the distribution, including those lost to re-anchoring
 	Sent     int64   // number of drawn arrivals that were sent
 	Lost     LostArrivals
