@@ -23,7 +23,7 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 	for _, entry := range environ {
 		key, value, _ := strings.Cut(entry, "=")
 		name, ours := strings.CutPrefix(key, config.EnvPrefix)
-		if !ours || value == "" || ofProcess(key) {
+		if !ours || value == "" || isNoSetting(key) {
 			continue
 		}
 		row, ok := known[name]
@@ -53,10 +53,12 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 	return problems, warnings
 }
 
-// ofProcess reports whether a variable is one that says what a process is in a run on several machines or in a cluster, not a setting.
-func ofProcess(key string) bool {
+// isNoSetting reports whether a variable is no setting of a run: it says what a process is in a run on several machines or in a cluster, or is a default of
+// the command kube.
+func isNoSetting(key string) bool {
 	switch key {
-	case plugin.PathVariable, "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", kube.PodIPVariable, "AIPERF_NAMESPACE", podserver.PodLogVariable:
+	case plugin.PathVariable, "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", kube.PodIPVariable, kube.CommandVariable, "AIPERF_NAMESPACE", podserver.PodLogVariable,
+		"AIPERF_IMAGE":
 		return true
 	}
 	return config.IsSecretName(key)

@@ -26,6 +26,16 @@ func TestReadEnvironment(t *testing.T) {
 	}
 }
 
+// TestVariablesOfOtherCommands: variables that are no settings of a run give no warning.
+func TestVariablesOfOtherCommands(t *testing.T) {
+	e := config.DefaultEnvironment()
+	for _, name := range []string{"AIPERF_IMAGE", "AIPERF_COMMAND_LINE", "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", "AIPERF_POD_IP", "AIPERF_PLUGIN_PATH"} {
+		if problems, warnings := ReadEnvironment([]string{name + "=1"}, &e); len(problems)+len(warnings) > 0 {
+			t.Errorf("%s: %q %q", name, problems, warnings)
+		}
+	}
+}
+
 // TestEveryVariableDoesSomething: a variable of the table changes the environment that the run gets, and a variable without effect gives a message.
 func TestEveryVariableDoesSomething(t *testing.T) {
 	testhome.Slow(t)
