@@ -50,3 +50,51 @@ func TestServePage(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// closedPage is a cluster in whose pod nobody listens at the port of the page: the port-forward begins, and says so when it is read.
+type closedPage struct{ kube.Cluster }
+
+func (c closedPage) Dial(ctx context.Context, pod string, port int) (net.Conn, error) {
+	if port != kube.PagePort {
+		return c.Cluster.Dial(ctx, pod, port)
+	}
+	here, there := net.Pipe()
+	return brokenForward{here}, there.Close()
+}
+
+type brokenForward struct{ net.Conn }
+
+func (brokenForward) Read([]byte) (int, error) { return 0, errors.New("connection refused in the pod") }
+
+// TestServePageThatIsClosed: the user hears once why the page does not come.
+func TestServePageThatIsClosed(t *testing.T) {
+	cluster, _, run, _ := following(t, &controller{})
+	remote, err := kube.NewRemote(t.Context(), closedPage{cluster}, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remote.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	faults, ended := make(chan string, 8), make(chan error, 1)
+	go func() { ended <- remote.ServePage(ctx, l, func(err error) { faults <- err.Error() }) }()
+	for range 2 {
+		browser, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(browser); len(text) > 0 {
+			t.Errorf("%q %v", text, err)
+		}
+		browser.Close()
+	}
+	leave()
+	<-ended
+	if close(faults); len(faults) != 1 || <-faults != "connection refused in the pod" {
+		t.Errorf("%d faults", len(faults))
+	}
+}
