@@ -53,7 +53,7 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 	return problems, warnings
 }
 
-// isNoSetting reports whether a variable is no setting of a run: it says what a process is in a run on several machines or in a cluster, or is a default of
+// isNoSetting reports whether a variable is not a setting of a run: it says what a process is in a run on several machines or in a cluster, or is a default of
 // the command kube.
 func isNoSetting(key string) bool {
 	switch key {

@@ -26,7 +26,7 @@ func TestReadEnvironment(t *testing.T) {
 	}
 }
 
-// TestVariablesOfOtherCommands: variables that are no settings of a run give no warning.
+// TestVariablesOfOtherCommands: variables that are not settings of a run give no warning.
 func TestVariablesOfOtherCommands(t *testing.T) {
 	e := config.DefaultEnvironment()
 	for _, name := range []string{"AIPERF_IMAGE", "AIPERF_COMMAND_LINE", "AIPERF_JOIN", "AIPERF_TOKEN", "AIPERF_NAME", "AIPERF_POD_IP", "AIPERF_PLUGIN_PATH"} {

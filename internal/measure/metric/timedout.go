@@ -23,7 +23,7 @@ func (r *Reducer) timeoutUse() (use TimeoutUse) {
 	return use
 }
 
-// timedOut reports whether the client stopped waiting for an answer because of its own timeout.
+// timedOut reports whether the client stopped waiting for an answer at its timeout.
 func timedOut(e *record.Error) bool { return e != nil && e.Type == record.ClientTimeout }
 
 // waitedForAnswer reports whether a request was sent before it failed. The time that it waited for a connection is not a part of latencies.
