@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/plugin"
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/cli/pluginexamples"
 	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
@@ -109,7 +110,7 @@ func (p *Program) lockCommand() *cobra.Command {
 			for i := range lock.Packages {
 				count += len(lock.Packages[i].Plugins)
 			}
-			_, err = fmt.Fprintf(p.Out, "%s: %d plug-ins of %d packages\n", file, count, len(lock.Packages))
+			_, err = fmt.Fprintf(p.Out, "%s: %s of %s\n", file, terminal.Plural(int64(count), "plug-in"), terminal.Plural(int64(len(lock.Packages)), "package"))
 			return err
 		},
 	})

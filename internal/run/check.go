@@ -69,7 +69,7 @@ func sharesOf(s *load.Scenario, limits connection.Limits) string {
 	if s.Share.Of <= 1 {
 		return ""
 	}
-	text := fmt.Sprintf("%d machines, each sends every %d. request of one schedule", s.Share.Of, s.Share.Of)
+	text := fmt.Sprintf("%d machines, each sends one of %d requests of the same schedule", s.Share.Of, s.Share.Of)
 	for i := range s.Phases {
 		p := &s.Phases[i]
 		if p.Warmup {
@@ -80,8 +80,7 @@ func sharesOf(s *load.Scenario, limits connection.Limits) string {
 			value int
 		}{{"concurrency", p.Concurrency}, {"users", p.Users}, {"prefill concurrency", p.Prefill}} {
 			if limit.value > 0 {
-				first, last := load.Share{Of: s.Share.Of}, load.Share{Index: s.Share.Of - 1, Of: s.Share.Of}
-				text += fmt.Sprintf("; %s %d is split into parts of %d to %d", limit.name, limit.value, last.Part(int64(limit.value)), first.Part(int64(limit.value)))
+				text += fmt.Sprintf("; %s %d is split into parts of %s", limit.name, limit.value, partsOf(limit.value, s.Share.Of))
 			}
 		}
 	}
@@ -89,6 +88,16 @@ func sharesOf(s *load.Scenario, limits connection.Limits) string {
 		text += "; " + budget
 	}
 	return text
+}
+
+// partsOf returns the size of the parts of a limit that machines share.
+func partsOf(limit, machines int) string {
+	first, last := load.Share{Of: machines}, load.Share{Index: machines - 1, Of: machines}
+	most, least := first.Part(int64(limit)), last.Part(int64(limit))
+	if most == least {
+		return fmt.Sprint(most)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
 }
 
 // sampledConversations is the approximate number of conversations whose tokens are counted for the mean.

@@ -176,15 +176,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 	if t := rec.Trace; t != nil {
 		r.Reads, r.ReadDelay = int64(t.Reads), t.ReadDelaySum
 	}
-	switch {
-	case rec.Cut != "":
-		r.Class, r.wait = Cut, waitOf(rec, reply)
-	case r.Err != nil:
-		r.Class = Failed
-		if timedOut(r.Err) && waitedForAnswer(rec) {
-			r.wait = waitOf(rec, reply)
-		}
-	}
+	r.classify(rec, reply)
 	f := factsPool.Get().(*requestFacts)
 	defer f.free()
 	*f = newFacts(s, rec, reply, counts, r.Class == Valid)
@@ -213,6 +205,19 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.margins = f.margins(r)
 	}
 	return r
+}
+
+// classify sets the class of the row, and how long its request had waited if the client gave it up.
+func (r *Row) classify(rec *record.Record, reply *record.Reply) {
+	switch {
+	case rec.Cut != "":
+		r.Class, r.wait = Cut, waitOf(rec, reply)
+	case r.Err != nil:
+		r.Class = Failed
+		if timedOut(r.Err) && waitedForAnswer(rec) {
+			r.wait = waitOf(rec, reply)
+		}
+	}
 }
 
 // covers reports whether requests of a class have the metric.
