@@ -152,13 +152,20 @@ func checkData(b *config.Benchmark, data dataset.Dataset, say *reporter) error {
 	return checkTurns(b, data)
 }
 
-// checkSchedule refuses a fixed schedule without times.
+// checkSchedule refuses a fixed schedule without times, and one with times before its start: such requests would all be sent at the start, too late.
 func checkSchedule(b *config.Benchmark, f dataset.Info) error {
 	p := b.Profiling()
-	if p == nil || p.Type != config.PhaseFixedSchedule || f.UntimedOrigin == "" {
+	switch {
+	case p == nil || p.Type != config.PhaseFixedSchedule:
 		return nil
+	case f.UntimedOrigin != "":
+		return fmt.Errorf("%s: the first turn has no timestamp, which %s needs", f.UntimedOrigin, b.As("phases.profiling.type"))
+	case f.EarlyOrigin != "" && !config.Value(p.AutoOffset) && p.StartOffset == nil:
+		as := b.As("phases.profiling.auto_offset")
+		return fmt.Errorf("%s: timestamp: %g ms is before the start of the schedule. With %s a timestamp must be at least 0. To start at the first timestamp, leave out %s",
+			f.EarlyOrigin, f.EarlyTime, as, as)
 	}
-	return fmt.Errorf("%s: the first turn has no timestamp, which %s needs", f.UntimedOrigin, b.As("phases.profiling.type"))
+	return nil
 }
 
 // checkLanes refuses a replay with more lanes than recordings: several lanes would send the same prompts, and servers answer those from their caches.

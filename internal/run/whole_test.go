@@ -311,6 +311,23 @@ func TestCheckSendsNothing(t *testing.T) {
 	if f, err = Check(t.Context(), b, nil, Options{Err: &locked{}}); err != nil || f.Prompts != 4 || f.Time <= 0 {
 		t.Errorf("a trace: %+v %v", f, err)
 	}
+	// Times below 0 are fine if the first timestamp is the start, or if an explicit start excludes them. Otherwise they would be sent too late.
+	if err := os.WriteFile(trace, []byte(strings.Replace(traceRows, `"timestamp":3000`, `"timestamp":-3000`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		auto bool
+		from *int64
+		want string
+	}{
+		{true, nil, ""}, {false, ptr(int64(0)), ""},
+		{false, nil, "trace.jsonl:3: timestamp: -3000 ms is before the start of the schedule. With "},
+	} {
+		b.Phases[0].AutoOffset, b.Phases[0].StartOffset = &c.auto, c.from
+		if _, err := Check(t.Context(), b, nil, Options{Err: &locked{}}); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("auto offset %t: %v, want %q", c.auto, err, c.want)
+		}
+	}
 	if served.Load() != 0 {
 		t.Errorf("%d requests were sent", served.Load())
 	}

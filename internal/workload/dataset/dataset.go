@@ -87,6 +87,16 @@ type Timing struct {
 	After     []conversation.TurnRef // turns of other conversations that had been answered before this one was recorded
 }
 
+// CheckFirst records in the info if the first turn of a conversation has no timestamp, or one below 0. origin returns the position of the turn.
+func (f *Info) CheckFirst(timestamp *float64, origin func() string) {
+	switch {
+	case timestamp == nil && f.UntimedOrigin == "":
+		f.UntimedOrigin = origin()
+	case timestamp != nil && *timestamp < 0 && f.EarlyOrigin == "":
+		f.EarlyOrigin, f.EarlyTime = origin(), *timestamp
+	}
+}
+
 // Info describes a dataset as a whole.
 type Info struct {
 	Type          string            // file type; "synthetic" or "rankings" for generated data
@@ -102,6 +112,8 @@ type Info struct {
 	Delays        bool              // some turn after the first of its conversation has a delay
 	FirstHasTime  bool              // the first record of the file has a timestamp
 	UntimedOrigin string            // position of the first conversation whose first turn has no timestamp; "" = all have one
+	EarlyOrigin   string            // position of the first conversation whose first timestamp is below 0; "" = there is none
+	EarlyTime     float64           // its timestamp, in ms
 	OutsideWindow int               // rows skipped because they are outside the window of the schedule
 	TooLong       int               // rows skipped because their input is above the limit
 	Capped        int               // rows whose output length was lowered to the limit

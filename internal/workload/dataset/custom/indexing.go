@@ -392,14 +392,13 @@ func (x *indexed) plan(l *loader, list []uint32, assign *dataset.Assigner, origi
 	if x.PayloadRows {
 		x.index.MoveDelays(slots)
 	}
-	if info.UntimedOrigin == "" && x.index.Time(slots[0]) == nil {
-		for k, row := range list {
-			if k+1 == len(list) || slots[0] < x.index.FirstSlot(int(row)+1) {
-				info.UntimedOrigin = origin(row)
-				break
-			}
+	info.CheckFirst(x.index.Time(slots[0]), func() string {
+		first := 0 // earlier rows of the list may have no turns
+		for first+1 < len(list) && slots[0] >= x.index.FirstSlot(int(list[first])+1) {
+			first++
 		}
-	}
+		return origin(list[first])
+	})
 	for k, slot := range slots {
 		info.Timestamps = info.Timestamps || x.index.Time(slot) != nil
 		info.Delays = info.Delays || k > 0 && x.index.Delay(slot) != nil

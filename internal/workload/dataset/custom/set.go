@@ -49,9 +49,7 @@ func (l *loader) finish() error {
 
 // complete sets the models and output lengths of the next conversation's turns and updates the info.
 func complete(c *conversation.Conversation, assign *dataset.Assigner, info *dataset.Info) {
-	if c.Turns[0].Timestamp == nil && info.UntimedOrigin == "" {
-		info.UntimedOrigin = c.Turns[0].Origin
-	}
+	info.CheckFirst(c.Turns[0].Timestamp, func() string { return c.Turns[0].Origin })
 	for k := range c.Turns {
 		t := &c.Turns[k]
 		if t.Model == "" {
