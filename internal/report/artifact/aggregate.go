@@ -64,6 +64,21 @@ func appendRepeated(b []byte, r *metric.RepeatSummary) ([]byte, error) {
 		o.Bool("single_run", true)
 	}
 	o.Float("cooldown_seconds", r.Cooldown)
+	if v := r.Convergence; v != nil {
+		o.Key("convergence")
+		c := jsontext.Open(o.B)
+		c.Bool("converged", v.Reached)
+		c.Text("metric", v.Metric)
+		c.TextIfAny("stat", v.Stat)
+		c.Text("mode", v.Mode)
+		c.Float("threshold", v.Limit)
+		if !math.IsNaN(v.Value) && !math.IsInf(v.Value, 0) {
+			c.Float("value", v.Value)
+		}
+		c.Int("num_runs", int64(v.Runs))
+		c.Text("summary", v.Sentence)
+		o.B = c.Close()
+	}
 	if r.Cell != nil {
 		values, err := appendNamed(nil, r.Cell.Values)
 		if err != nil {
@@ -161,6 +176,9 @@ func aggregateCSV(r *metric.RepeatSummary) ([]byte, error) {
 		about = append(about, []string{"Single Run", "True"})
 	}
 	about = append(about, []string{"Cooldown Seconds", string(jsontext.AppendFloat(nil, r.Cooldown))})
+	if r.Convergence != nil {
+		about = append(about, []string{"Convergence", r.Convergence.Sentence})
+	}
 	if r.Cell != nil {
 		var values []string
 		for _, v := range r.Cell.Values {

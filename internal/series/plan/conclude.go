@@ -66,6 +66,11 @@ func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 		fmt.Fprintf(i.Err, "warning: one run of %d succeeded: there is no confidence interval\n", len(trials))
 	}
 	r.Values, r.Submission = metric.Repeat(runs, r.Confidence), metric.SubmissionOf(runs)
+	if c := newConvergence(i.run); c != nil {
+		v := c.test(trials)
+		v.Sentence = c.sentence(&v, i.run.As, i.run.MultiRun.NumRuns)
+		r.Convergence = &v
+	}
 	dir := i.aggregateDir(cell)
 	if err := artifact.WriteAggregate(dir, &r); err != nil {
 		return err
@@ -86,7 +91,10 @@ func (i *invocation) aggregate(cell *config.Cell, trials []*trial) error {
 	if err := i.printAggregate(cell, &r, dir); err != nil {
 		return err
 	}
-	i.sayConvergence(trials)
+	if r.Convergence != nil {
+		_, err := fmt.Fprintln(i.Out, r.Convergence.Sentence)
+		return ignoreGone(err)
+	}
 	return nil
 }
 
@@ -146,23 +154,6 @@ func (i *invocation) printAggregate(cell *config.Cell, r *metric.RepeatSummary, 
 	}
 	_, err := fmt.Fprintf(i.Out, "Aggregate: %s\n", dir)
 	return err
-}
-
-// sayConvergence reports whether the repetitions of a cell ended because the statistic converged.
-func (i *invocation) sayConvergence(trials []*trial) {
-	c := newConvergence(i.run)
-	if c == nil {
-		return
-	}
-	what := c.Metric + " " + c.Stat
-	if c.Mode == "distribution" {
-		what = "the distribution of " + c.Metric
-	}
-	if c.converged(trials) {
-		fmt.Fprintf(i.Out, "Settled: %s, after %d of at most %s\n", terminal.Line(what), len(trials), terminal.Plural(i.run.MultiRun.NumRuns, "run"))
-		return
-	}
-	fmt.Fprintf(i.Out, "Not settled: %s, in %s (%s, limit %g)\n", terminal.Line(what), terminal.Plural(len(trials), "run"), c.Mode, c.Limit())
 }
 
 // meanOf returns the mean of a statistic over the successful trials of a cell, NaN if none has it.

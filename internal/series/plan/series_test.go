@@ -421,31 +421,55 @@ func TestGatesAndResume(t *testing.T) {
 
 func ptr[T any](v T) *T { return &v }
 
-// TestSettled: a reader of the results learns whether the repetitions ended because there was nothing left to learn.
-func TestSettled(t *testing.T) {
-	limit := 0.1
+// TestConvergenceSentence: the terminal and the aggregate file say whether the repetitions ended because the statistic was known well enough.
+func TestConvergenceSentence(t *testing.T) {
 	for _, c := range []struct {
-		mode string
-		ms   []float64
-		want string
+		mode  string
+		limit float64
+		most  int
+		ms    []float64
+		want  string
 	}{
-		{"cv", []float64{100, 101, 102}, "Settled: request_latency p50, after 3 of at most 9 runs\n"},
-		{"ci_width", []float64{100, 150, 200, 300}, "Not settled: request_latency p50, in 4 runs (ci_width, limit 0.1)\n"},
-		{"", nil, ""},
+		{"cv", 0.1, 9, []float64{100, 101, 102}, "Converged: request_latency p50, after 3 runs of at most 9: the coefficient of variation is 0.99 % (limit: below 10.0 %)."},
+		// mean 187.5, sample deviation 85.39, t 3.182: the interval is 2 * 3.182 * 85.39 / 2 = 271.8 ms wide.
+		{"ci_width", 0.1, 4, []float64{100, 150, 200, 300}, "Not converged: request_latency p50, in 4 runs: the 95 % confidence interval is 145 % of the mean wide (limit: below 10.0 %). Allow more runs with --num-profile-runs."},
+		{"ci_width", 0.1, 10, []float64{100, 150, 200, 300}, "Not converged: request_latency p50, in 4 runs: the 95 % confidence interval is 145 % of the mean wide (limit: below 10.0 %). Make each run longer, or choose another --convergence-threshold."},
+		{"cv", 0.1, 2, []float64{100, 100}, "Not converged: request_latency p50, in 2 runs: at least 3 successful runs with this metric are needed. Allow more runs with --num-profile-runs."},
+		{"cv", 0.1, 4, []float64{0, 0, 0}, "Not converged: request_latency p50, in 0 runs: at least 3 successful runs with this metric are needed. Check the runs that failed, and that --convergence-metric names a metric of this run."},
+		{"distribution", 0.1, 4, []float64{0, 0, 0}, "Not converged: request_latency, in 3 runs: the records of the runs do not have enough values. Choose another --convergence-metric."},
 	} {
 		var out strings.Builder
-		i := invocation{Streams: Streams{Out: &out}, run: sweep(9, "")}
-		if c.mode != "" {
-			i.run.MultiRun.Convergence = &config.Convergence{Metric: "request_latency", Mode: c.mode, Stat: "p50", Threshold: &limit}
-		}
-		i.run.MultiRun.NumRuns = 9
+		i := invocation{Streams: Streams{Out: &out}, run: sweep(c.most, "")}
+		i.run.Sweep, i.run.MultiRun.ConfidenceLevel, i.run.Artifacts.Dir = nil, 0.95, t.TempDir()
+		i.run.MultiRun.NumRuns = c.most
+		i.run.MultiRun.Convergence = &config.Convergence{Metric: "request_latency", Mode: c.mode, Stat: "p50", Threshold: &c.limit}
 		var list []*trial
-		for _, ms := range c.ms {
-			list = append(list, &trial{run: latencies(t, ms)})
+		for n, ms := range c.ms {
+			list = append(list, &trial{n: n, run: latencies(t, ms)})
 			list[len(list)-1].run.Profiling.Valid = 1
 		}
-		if i.sayConvergence(list); out.String() != c.want {
-			t.Errorf("%q, want %q", out.String(), c.want)
+		i.run.Artifacts.Records = nil
+		if err := i.aggregate(&config.Cell{}, list); err != nil {
+			t.Fatal(err)
+		}
+		if got := out.String(); !strings.HasSuffix(got, "\n"+c.want+"\n") {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+		var file struct {
+			Metadata struct {
+				Convergence struct {
+					Converged bool
+					Summary   string
+					Runs      int `json:"num_runs"`
+				}
+			}
+		}
+		text, err := os.ReadFile(filepath.Join(i.run.Artifacts.Dir, "aggregate", "profile_export_aiperf_aggregate.json"))
+		if err == nil {
+			err = json.Unmarshal(text, &file)
+		}
+		if o := file.Metadata.Convergence; err != nil || o.Converged != strings.HasPrefix(c.want, "Converged") || o.Summary != c.want || !strings.Contains(c.want, fmt.Sprintf(" %d runs", o.Runs)) {
+			t.Errorf("%v: the file has %+v", err, o)
 		}
 	}
 }
