@@ -94,6 +94,7 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 	if t.gate != 0 {
 		could = max(could, t.gate)
 	}
+	sent = p.whileSending(sent) // the last requests are written after the end of sending
 	lost := max(0, sent-could-int64(out.Connecting))
 	u.Lost += time.Duration(lost)
 	u.InDelay += time.Duration(max(0, sent-t.vacant-lost))
@@ -101,8 +102,13 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 
 // busy counts the time of a request in flight, as far as the phase was sending.
 func (p *phase) busy(from, to int64) {
-	if !p.sending {
-		to = min(to, p.stats.SentAll)
+	p.stats.Slots.Busy += time.Duration(max(0, p.whileSending(to)-from))
+}
+
+// whileSending returns an instant, but at most the end of sending.
+func (p *phase) whileSending(at int64) int64 {
+	if p.sending {
+		return at
 	}
-	p.stats.Slots.Busy += time.Duration(max(0, to-from))
+	return min(at, p.stats.SentAll)
 }
