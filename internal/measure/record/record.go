@@ -232,7 +232,7 @@ type Trace struct {
 	// FirstUncertainNs is the uncertainty of the first message. GapUncertainNs is the largest uncertainty of a gap between two events, in either
 	// direction; the end mark of a stream is not an event here. ns, 0 = certain.
 	FirstUncertainNs, GapUncertainNs int64
-	// SendUncertainNs is by how many ns the request may have been sent after SendStart (gRPC: after Start): the duration of its write, without the
+	// SendUncertainNs is by how many ns the request may have been sent after SendStart (gRPC: after the call of Send): the duration of its write, without the
 	// time in which the network or the server limited the speed. 0 = 50 µs or less.
 	SendUncertainNs int64
 }

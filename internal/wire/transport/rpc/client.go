@@ -145,6 +145,7 @@ func (c *Client) connect(ctx context.Context, t *transport.Target, tr *record.Tr
 	k := &channel{session: startSession(line), watch: w, key: t.Key()}
 	select {
 	case <-k.session.ready:
+		tr.ConnectEnd = clock.Now()
 		return k, nil
 	case <-k.over:
 	case <-ctx.Done():

@@ -28,6 +28,7 @@ type Exchange struct {
 	err      *record.Error // failure before the request was sent
 
 	start, deadline int64
+	launched        int64 // instant at which sending began
 	trace           record.Trace
 	stale           bool // the idle connection died before anything was written
 
@@ -114,6 +115,7 @@ func (x *Exchange) Send() {
 
 // launch starts the call. It writes a small message, and starts a goroutine that writes a large one or several.
 func (x *Exchange) launch() {
+	x.launched = clock.Now()
 	x.channel.watch.begin()
 	x.channel.conn.Quiet.Store(x.req.WarmUp)
 	x.call, x.end = x.bounded()
@@ -340,7 +342,7 @@ func (x *Exchange) fill(seen timeline) {
 		x.headers()
 	}
 	t.SendStart, t.SendEnd, t.HeadersSent = seen.began, seen.sent, seen.sent
-	if d := seen.sent - x.start; seen.sent != 0 && d > transport.SureSend {
+	if d := seen.sent - x.launched; seen.sent != 0 && d > transport.SureSend {
 		t.SendUncertainNs = d // a large request is written in a separate goroutine, which may wait for a CPU
 	}
 	t.HeadersReceived = seen.headers

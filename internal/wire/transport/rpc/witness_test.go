@@ -345,3 +345,36 @@ func TestServerThatStopsReading(t *testing.T) {
 		t.Errorf("%d connections are open", n)
 	}
 }
+
+// TestSlowStartOfHTTP2: a server that sends its settings late makes the connection slow. That is neither a late answer nor a delay of this client.
+func TestSlowStartOfHTTP2(t *testing.T) {
+	const late = 60 * time.Millisecond
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				time.Sleep(late)
+				serveFrames(c, func(p *peer) {
+					p.begin()
+					p.head(true, "grpc-status", "0")
+				})
+			}()
+		}
+	}()
+	c := client(t, func(o *transport.Options) { o.Reuse = transport.Never })
+	rec := send(t, c, "grpc://"+l.Addr().String()+"/p.S/Stream", "a", func(r *transport.Request) { r.Armed = false })
+	if rec.Error != nil || rec.Messages[0].At-rec.Start < int64(late) {
+		t.Fatalf("%+v %+v", rec.Error, rec.Messages)
+	}
+	if tr := rec.Trace; tr.ConnectEnd-tr.ConnectStart < int64(late) || tr.ConnectEnd > tr.SendStart || tr.SendUncertainNs > int64(late/2) {
+		t.Errorf("connected from %d to %d, sent at %d, uncertain by %v", tr.ConnectStart, tr.ConnectEnd, tr.SendStart, time.Duration(tr.SendUncertainNs))
+	}
+}
