@@ -32,7 +32,7 @@ func capacityTable() *setting.Table {
 }
 
 const capacityLong = "Finds the highest load that meets the objectives. It doubles the load until an objective is clearly missed, then tries loads around the limit until the answer is " +
-	"precise enough, and confirms it. Prints the answer with a 90 % interval, or a bound if this client is the limit or time runs out (status 4). Status 3: not met even with one user.\n\n" +
+	"precise enough, and confirms it. Prints the answer with a 90 % interval, or a bound if this client is the limit or time runs out (status 4). Status 3: not met even with one user, or at any load.\n\n" +
 	"Accepts every flag of profile for endpoint, input and output, but none for the load."
 
 // findCapacityCommand builds the command that finds the highest load that meets objectives.

@@ -23,6 +23,8 @@ const (
 	Disturbed = "disturbed" // the client could generate no load any more, not even a low one
 	NotMet    = "not met"
 	Stopped   = "stopped"
+	Unproven  = "unproven" // not even clearly lower loads were seen to meet the objective
+	Unsteady  = "unsteady" // the server missed the objective at loads that had met it before
 )
 
 // Answer is the result of a search.
@@ -37,6 +39,8 @@ type Answer struct {
 	Ceiling   float64 // load that the client could not generate; 0: none
 	Alone     float64 // latency of one user, s
 	Failed    float64 // lowest load above the capacity at which the queue grew without end; 0: none
+	// Below is what the cells clearly below the capacity, or all of them, showed of the binding objective.
+	Below Evidence
 	// Left is the time in s that was left at the end of the search, Needed the shortest time of the next cell. 0: no cell was skipped.
 	Left, Needed float64
 }

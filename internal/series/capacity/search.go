@@ -46,6 +46,7 @@ const (
 	pause      = 0.5 // s between cells
 	fewAlone   = 5   // most answers of a single user before the first cell
 	minHold    = 0.5 // share of the full length for a cell that confirms an answer
+	maxProofs  = 3   // cells at half an answer that no lower load supports
 )
 
 // ErrTime ends a search: the remaining time is too short for the next cell. A Server may return it too.
@@ -64,6 +65,8 @@ type search struct {
 	lo, hi  float64 // logarithms: the last pass, and the failure that ended the bracket; NaN
 	sent    float64 // highest load that the client generated
 	guards  int
+	proofs  int
+	held    float64         // logarithm of the load that confirmed the answer, if higher ones did not; NaN
 	misses  map[float64]int // consecutive cells that the client could not generate, by the logarithm of their load
 	lost    int             // consecutive cells that the client could not generate, at any load
 	extra   float64         // s that the last cell took besides its wash-in and measured time
@@ -71,7 +74,7 @@ type search struct {
 
 // Find runs a search. If it is interrupted, it returns what is known, with the reason Stopped.
 func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
-	s := &search{Options: o, server: server, lo: math.NaN(), hi: math.NaN(), misses: map[float64]int{}}
+	s := &search{Options: o, server: server, lo: math.NaN(), hi: math.NaN(), held: math.NaN(), misses: map[float64]int{}}
 	alone, list, err := server.Alone(ctx)
 	if err != nil {
 		return nil, err
@@ -111,6 +114,10 @@ func Find(ctx context.Context, server Server, o Options) (*Answer, error) {
 		s.ans.Why = Disturbed
 	case errors.Is(err, ErrTime):
 		s.ans.Why = Time
+	case errors.Is(err, errUnproven):
+		s.ans.Why = Unproven
+	case errors.Is(err, errUnsteady):
+		s.ans.Why = Unsteady
 	case ctx.Err() != nil:
 		s.ans.Why = Stopped
 	case err != nil:
@@ -364,7 +371,11 @@ func (s *search) refine(ctx context.Context) error {
 		m := p.quantile(.5)
 		if tried >= firstCells && p.quantile(.95)-p.quantile(.05) < 2*s.Precision {
 			if s.guards >= maxGuards || s.failedAbove(m, p.target) {
-				s.ans.Why = Settled
+				if enough, err := s.prove(ctx, m); err != nil {
+					return err
+				} else if !enough {
+					continue
+				}
 				return s.confirm(ctx)
 			}
 			s.guards++
@@ -404,22 +415,6 @@ func (s *search) failedAbove(m, allowed float64) bool {
 	return false
 }
 
-// confirm tests the answer with a longer cell; if it fails, it tests the new answer.
-func (s *search) confirm(ctx context.Context) error {
-	for range maxHolds {
-		m := s.post[s.binding()].quantile(.5)
-		longest := s.length(m, 2)
-		c, err := s.cell(ctx, m, max(8, minHold*longest), longest, true)
-		if err != nil {
-			return err
-		}
-		if c.State == Pass || c.State == Open {
-			break
-		}
-	}
-	return nil
-}
-
 // conclude fills in the answer.
 func (s *search) conclude() {
 	a := &s.ans
@@ -431,8 +426,14 @@ func (s *search) conclude() {
 	k := s.binding()
 	p := s.post[k]
 	a.Binding = s.Objectives[k].Name
+	if s.unsupported(k) {
+		return
+	}
 	m, l, h := p.quantile(.5), p.quantile(.05), p.quantile(.95)
 	low, high := math.Exp(m-widen*(m-l)), math.Exp(m+widen*(h-m))
+	if !math.IsNaN(s.held) {
+		m, low = s.held, min(low, math.Exp(s.held))
+	}
 	if a.Why == Client && math.IsNaN(s.hi) {
 		a.AtLeast = 0
 		if !math.IsNaN(s.lo) {
@@ -458,6 +459,9 @@ func (s *search) conclude() {
 	}
 	if a.Capacity = math.Exp(m); s.Concurrency {
 		a.Capacity = math.Round(a.Capacity)
+	}
+	if a.Why != Settled && !s.supported(k, m) { // the model alone supports the lower end
+		a.Low, a.AtLeast = 0, 0
 	}
 	if s.belowFewest(a.Capacity) {
 		*a = Answer{Why: NotMet, Binding: a.Binding, Seconds: a.Seconds, Cells: a.Cells, Alone: a.Alone, Failed: a.Failed}

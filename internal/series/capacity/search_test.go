@@ -139,7 +139,7 @@ func TestFewestUsers(t *testing.T) {
 		if a.Why != c.why || math.Abs(least-c.least) > 1e-9 {
 			t.Errorf("fewest %d: %s, lowest load %g", c.fewest, a.Why, least)
 		}
-		if want := c.why == Settled; want != (a.Capacity >= 10 && a.Capacity <= 11) || a.Binding != "latency" {
+		if want := c.why == Settled; want != (a.Capacity == 10) || a.Binding != "latency" {
 			t.Errorf("fewest %d: capacity %g of %q", c.fewest, a.Capacity, a.Binding)
 		}
 	}

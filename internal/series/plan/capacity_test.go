@@ -264,3 +264,31 @@ func TestFindCapacityLimited(t *testing.T) {
 		}
 	}
 }
+
+// TestCapacitySentences: an answer that rests on the model alone is not stated as a capacity or as a lower bound.
+func TestCapacitySentences(t *testing.T) {
+	below := capacity.Evidence{N: 949, Bad: .084, Allowed: .05, Highest: 10.64}
+	for _, c := range []struct {
+		answer capacity.Answer
+		status int
+		want   string
+	}{
+		{capacity.Answer{Why: capacity.NotMet, Binding: "ttft p95 < 150 ms", Below: below}, notMet,
+			"Not met even at low loads: 8.4 % of 949 requests at up to 10.6 requests/s missed ttft p95 < 150 ms (allowed: 5 %)."},
+		{capacity.Answer{Why: capacity.NotMet, Binding: "ttft p95 < 150 ms"}, notMet, "Not met even with one user: ttft p95 < 150 ms."},
+		{capacity.Answer{Why: capacity.Unproven, Binding: "ttft p95 < 150 ms", Below: below}, bound,
+			"No result: not even low loads clearly met ttft p95 < 150 ms. 8.4 % of 949 requests at up to 10.6 requests/s missed it (allowed: 5 %). Search again with a cell size of 40."},
+		{capacity.Answer{Why: capacity.Unsteady, Binding: "ttft p95 < 150 ms"}, bound,
+			"No result: the server changed during the search. It missed ttft p95 < 150 ms at loads that had met it before (see the steps in capacity.json). Wait until the server is steady, and search again."},
+		{capacity.Answer{Why: capacity.Many, Binding: "ttft p95 < 150 ms", Capacity: 11, High: 20.4, Seconds: 340}, bound,
+			"Not precise enough after 0 cells, 5 min 40 s: below 20.4 requests/s. No lower load has clearly met ttft p95 < 150 ms."},
+		{capacity.Answer{Why: capacity.Many, Binding: "ttft p95 < 150 ms", Capacity: 11, Low: 8, High: 20.4, Seconds: 340}, bound,
+			"Not precise enough after 0 cells, 5 min 40 s: between 8.00 and 20.4 requests/s."},
+		{capacity.Answer{Why: capacity.Settled, Binding: "ttft p95 < 150 ms", Capacity: 31, Low: 28, High: 33, Seconds: 34}, 0,
+			"Capacity: 31.0 requests/s meet ttft p95 < 150 ms (90 % interval 28.0 to 33.0). 0 cells, 34 s."},
+	} {
+		if got, status := new(target).sentence(&c.answer, &CapacityOptions{Size: 10}); got != c.want || status != c.status {
+			t.Errorf("%d %q\nwant %d %q", status, got, c.status, c.want)
+		}
+	}
+}

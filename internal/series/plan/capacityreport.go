@@ -169,8 +169,17 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 	tail += t.disturbed(a) + unstarted(a)
 	took := terminal.Plural(len(a.Cells), "cell") + ", " + minutes(a.Seconds)
 	switch {
+	case a.Why == capacity.NotMet && a.Below.N > 0:
+		return fmt.Sprintf("Not met even at low loads: %.3g %% of %s at up to %s %s missed %s (allowed: %.3g %%).%s", 100*a.Below.Bad, terminal.Plural(a.Below.N, "request"),
+			terminal.Figure(a.Below.Highest), t.unit(), a.Binding, 100*a.Below.Allowed, t.disturbed(a)), notMet
 	case a.Why == capacity.NotMet:
 		return fmt.Sprintf("Not met even with %s: %s.", t.lowestLoad(a), a.Binding), notMet
+	case a.Why == capacity.Unproven:
+		return fmt.Sprintf("No result: not even low loads clearly met %s. %.3g %% of %s at up to %s %s missed it (allowed: %.3g %%). Search again with a cell size of %g.%s", a.Binding,
+			100*a.Below.Bad, terminal.Plural(a.Below.N, "request"), terminal.Figure(a.Below.Highest), t.unit(), 100*a.Below.Allowed, 4*o.Size, t.disturbed(a)), bound
+	case a.Why == capacity.Unsteady:
+		return fmt.Sprintf("No result: the server changed during the search. It missed %s at loads that had met it before (see the steps in capacity.json). Wait until the server is steady, and search again.%s",
+			a.Binding, t.disturbed(a)), bound
 	case a.Why == capacity.Client && a.AtLeast == 0:
 		return fmt.Sprintf("No result: at %s %s this client could not keep the schedule. Use more client cores or machines.", terminal.Figure(a.Ceiling), t.unit()), bound
 	case a.Why == capacity.Client:
@@ -182,6 +191,8 @@ func (t *target) sentence(a *capacity.Answer, o *CapacityOptions) (string, int) 
 		return fmt.Sprintf("No result for %s: no load clearly met or missed it in %s.%s", a.Binding, took, tail), bound
 	case a.Capacity == 0:
 		return fmt.Sprintf("At least %s %s meet %s: no step failed in %s.%s", terminal.Figure(a.AtLeast), t.unit(), a.Binding, took, tail), bound
+	case a.Why != capacity.Settled && a.Low == 0:
+		return fmt.Sprintf("Not precise enough after %s: below %s %s. No lower load has clearly met %s.%s%s", took, terminal.Figure(a.High), t.unit(), a.Binding, tail, t.more(a, o)), bound
 	case a.Why != capacity.Settled:
 		return fmt.Sprintf("Not precise enough after %s: between %s and %s %s.%s%s", took, terminal.Figure(a.Low), terminal.Figure(a.High), t.unit(), tail, t.more(a, o)), bound
 	}
