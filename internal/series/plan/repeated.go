@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
@@ -27,6 +28,9 @@ var repeatColumns = []repeatColumn{
 
 // errorCells is the width of the column of errors.
 const errorCells = 7
+
+// marks are short words for the verdicts of runs that are no clean measurements. The line of the run has the whole verdict.
+var marks = map[metric.Verdict]string{metric.VerdictClientLimited: "client", metric.VerdictUncertain: "uncertain", metric.VerdictRateNotReached: "rate"}
 
 // wideSpread is the coefficient of variation above which repetitions agree badly, in percent.
 const wideSpread = 10
@@ -54,21 +58,30 @@ func repeatTable(trials []*trial, r *metric.RepeatSummary) termdraw.Rows {
 	spread.Right(termdraw.Faint, "CV", 5)
 	for _, c := range append(shown, repeatColumn{"errors", errorCells, "error_request_count", metric.Avg}) {
 		v := valueOf(r, c.tag, c.of)
-		mean.Right(termdraw.Bold, terminal.Figure(v.Mean), c.cells)
-		half.Right(termdraw.Plain, terminal.Figure((v.High-v.Low)/2), c.cells)
+		mean.Right(termdraw.Bold, fitted(v.Mean, "", c.cells), c.cells)
+		half.Right(termdraw.Plain, fitted((v.High-v.Low)/2, "", c.cells), c.cells)
 		ink := termdraw.Plain
 		if 100*v.CV > wideSpread {
 			ink = termdraw.Warn
 		}
 		text := "–"
 		if !math.IsNaN(v.CV) && !math.IsInf(v.CV, 0) {
-			text = terminal.Figure(100*v.CV) + " %"
+			text = fitted(100*v.CV, " %", c.cells)
 		}
 		spread.Right(ink, text, c.cells)
 	}
 	half.Put(termdraw.Faint, fmt.Sprintf("  %g %%", 100*r.Confidence))
 	spread.Put(termdraw.Faint, "  spread")
 	return append(rows, mean, half, spread)
+}
+
+// fitted formats a figure with its unit for a column of cells cells, with a blank before it. A tiny figure has fewer digits than usual.
+func fitted(v float64, unit string, cells int) string {
+	text := terminal.Figure(v) + unit
+	for digits := 2; digits > 0 && termdraw.Width(text) >= cells; digits-- {
+		text = strconv.FormatFloat(v, 'g', digits, 64) + unit
+	}
+	return text
 }
 
 // row draws the row of a run, with its problems after the figures.
@@ -87,6 +100,8 @@ func (t *trial) row(shown []repeatColumn) termdraw.Row {
 		row.Put(termdraw.Warn, " ! excluded")
 	case len(t.run.Silences) > 0:
 		row.Put(termdraw.Warn, " ! stall")
+	case marks[verdictOf(t.run)] != "":
+		row.Put(termdraw.Warn, " ! "+marks[verdictOf(t.run)])
 	}
 	return row
 }

@@ -31,3 +31,27 @@ func TestRepeats(t *testing.T) {
 		}
 	}
 }
+
+// TestRepeatRows: tiny figures keep a blank between the columns, and a run with a bad verdict says so, although its figures count.
+func TestRepeatRows(t *testing.T) {
+	limited := measured(t, 2, 0)
+	limited.Validity = &metric.Validity{Verdict: metric.VerdictClientLimited}
+	busy := measured(t, 2, 0)
+	busy.Validity = &metric.Validity{Verdict: metric.VerdictServerLimited}
+	r := &metric.RepeatSummary{Confidence: .95, Values: metric.Repeat([]*metric.Run{limited, busy}, .95)}
+	for i := range r.Values {
+		v := &r.Values[i]
+		v.Low, v.High, v.CV = 100, 100.000246, 0.0000154
+	}
+	lines := strings.Split(repeatTable([]*trial{{run: limited}, {n: 1, run: busy}}, r).String(termdraw.NewPaint(false, false, false)), "\n")
+	if !strings.HasSuffix(lines[1], " ! client") || strings.Contains(lines[2], "!") {
+		t.Errorf("%q\n%q", lines[1], lines[2])
+	}
+	for _, c := range []struct{ line, want string }{
+		{lines[len(lines)-3], "± 0.00012 0.000123 0.000123 0.00012 0.00012 0.000123"}, {lines[len(lines)-2], "CV 0.002 % 0.00154 % 0.0015 % 0.002 % 0.002 % 0.00154 %"},
+	} {
+		if got := strings.Join(strings.Fields(c.line), " "); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
