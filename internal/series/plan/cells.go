@@ -152,19 +152,28 @@ func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, kn
 		if best < 0 || of(k) > of(best) {
 			best = k
 		}
-		if x, ok := loadOf(&cells[k]); ok {
+		if x, ok := loadOf(&cells[k]); ok && !limitedByClient(byCell[k]) { // a knee of this client says nothing about the server
 			at, load, output = append(at, k), append(load, x), append(output, of(k))
 		}
 	}
 	if best < 0 || len(cells) < 2 {
 		return -1, -1, ""
 	}
-	said = fmt.Sprintf("Best: %s gives the most, %s %s\n", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
+	said = fmt.Sprintf("Best: %s gives the most, %s %s", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
+	if limitedByClient(byCell[best]) {
+		said += "; this client was the limit there, so the server may give more"
+	}
+	said += "\n"
 	if n := stats.Knee(load, output); n > 0 {
 		knee = at[n]
 		said += fmt.Sprintf("Knee: %s has %s times the load and %s times the %s\n", cellName(cells[knee].Label), terminal.Figure(load[n]/load[n-1]), terminal.Figure(output[n]/output[n-1]), unit)
 	}
 	return best, knee, said
+}
+
+// limitedByClient reports whether this client was the limit in a run of a cell.
+func limitedByClient(trials []*trial) bool {
+	return slices.ContainsFunc(trials, func(t *trial) bool { return t.run != nil && verdictOf(t.run) == metric.VerdictClientLimited })
 }
 
 // loadOf returns the load of a cell, if its only axis is a load.

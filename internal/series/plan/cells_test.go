@@ -161,3 +161,30 @@ func TestAxisName(t *testing.T) {
 		}
 	}
 }
+
+// TestKneeOfTheClient: a cell in which this client was the limit is no knee of the server, and its output is a lower limit.
+func TestKneeOfTheClient(t *testing.T) {
+	for _, c := range []struct {
+		limited int // index of the cell that the client limited; -1 = none
+		want    string
+	}{
+		{-1, "Best: concurrency 1 gives the most, 16.0 tokens/s\nKnee: concurrency 64 has 64.0 times the load and 1.00 times the tokens/s\n"},
+		{1, "Best: concurrency 1 gives the most, 16.0 tokens/s\n"},
+		{0, "Best: concurrency 1 gives the most, 16.0 tokens/s; this client was the limit there, so the server may give more\n"},
+	} {
+		var cells []config.Cell
+		var byCell [][]*trial
+		for k, n := range []int{1, 64} {
+			cells = append(cells, config.Cell{Label: fmt.Sprintf("phases.profiling.concurrency=%d", n), Values: []config.Axis{{Path: "phases.profiling.concurrency", Values: []any{n}}}})
+			run := measured(t, 3, 1)
+			run.Validity = &metric.Validity{Verdict: metric.VerdictValid}
+			if k == c.limited {
+				run.Validity.Verdict = metric.VerdictClientLimited
+			}
+			byCell = append(byCell, []*trial{{cell: k, run: run}})
+		}
+		if _, _, said := new(invocation).bestCells(cells, byCell); said != c.want {
+			t.Errorf("%d: %q, want %q", c.limited, said, c.want)
+		}
+	}
+}

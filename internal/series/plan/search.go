@@ -125,17 +125,21 @@ func (i *invocation) searching() (int, error) {
 // runs returns the number of runs of an iteration.
 func (q *search) runs() int { return max(q.run.MultiRun.NumRuns, 1+q.run.Sweep.SLAReplicates, 1) }
 
-// try executes one cell.
-func (q *search) try(n int, x []float64, sweepID string) error {
-	var axes []config.Axis
+// axes returns the values of a cell, one for each dimension of the search.
+func (q *search) axes(x []float64) (list []config.Axis) {
 	for d, v := range x {
 		one := config.Axis{Path: q.run.Sweep.SearchSpace[d].Path, Values: []any{v}}
 		if q.run.Sweep.SearchSpace[d].Kind == "int" {
 			one.Values[0] = int(v)
 		}
-		axes = append(axes, one)
+		list = append(list, one)
 	}
-	cell, err := q.run.CellAt(n, axes)
+	return list
+}
+
+// try executes one cell.
+func (q *search) try(n int, x []float64, sweepID string) error {
+	cell, err := q.run.CellAt(n, q.axes(x))
 	if err != nil {
 		return err
 	}
@@ -152,7 +156,7 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 	}
 	cell.Variation = name
 	q.cells = append(q.cells, cell)
-	base := filepath.Join(q.run.Artifacts.Dir, name)
+	base, until := filepath.Join(q.run.Artifacts.Dir, name), newConvergence(q.run)
 	for k := range q.runs() {
 		t := trial{cell: n, n: k, label: cell.Label, dir: filepath.Join(base, "profile_runs", runLabel(k))}
 		if k > 0 {
@@ -181,6 +185,9 @@ func (q *search) try(n int, x []float64, sweepID string) error {
 			fmt.Fprintf(q.Err, "error: %s: %s\n", terminal.Text(t.label), terminal.Text(q.Secrets.Text(t.err.Error())))
 		}
 		q.trials = append(q.trials, t)
+		if k >= q.run.Sweep.SLAReplicates && until.converged(ofCell(q.trials, n)) {
+			break
+		}
 	}
 	q.judgeCell(n, x, &cell)
 	return nil

@@ -474,6 +474,23 @@ func TestConvergenceSentence(t *testing.T) {
 	}
 }
 
+// TestSearchConverges: the runs of a value end when its statistic is known well enough, but not before the requested replicates.
+func TestSearchConverges(t *testing.T) {
+	for replicates, want := range map[int]int{0: 3, 4: 5} {
+		_, _, told, tried, _, err := searched(t, func(r *config.Run) {
+			limit := 0.1
+			r.MultiRun.NumRuns, r.Sweep.SLAReplicates = 6, replicates
+			r.MultiRun.Convergence = &config.Convergence{Metric: "request_latency", Mode: "cv", Stat: "avg", Threshold: &limit}
+		})
+		if err != nil {
+			t.Fatal(err, told)
+		}
+		if n := slices.IndexFunc(tried, func(x int) bool { return x != tried[0] }); n != want {
+			t.Errorf("%d replicates: %d runs of the first value, want %d: %v", replicates, n, want, tried)
+		}
+	}
+}
+
 // TestBoundaryWithoutConditions: without conditions every cell passes, so the highest measured value is the boundary.
 func TestBoundaryWithoutConditions(t *testing.T) {
 	_, _, told, tried, history, err := searched(t, func(r *config.Run) {
