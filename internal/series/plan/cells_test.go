@@ -162,7 +162,7 @@ func TestAxisName(t *testing.T) {
 	}
 }
 
-// TestKneeOfTheClient: a cell in which this client was the limit is no knee of the server, and its output is a lower limit.
+// TestKneeOfTheClient: cells in which this client was the limit do not count for the knee, and their output is a lower limit.
 func TestKneeOfTheClient(t *testing.T) {
 	for _, c := range []struct {
 		limited int // index of the cell that the client limited; -1 = none

@@ -29,7 +29,7 @@ var repeatColumns = []repeatColumn{
 // errorCells is the width of the column of errors.
 const errorCells = 7
 
-// marks are short words for the verdicts of runs that are no clean measurements. The line of the run has the whole verdict.
+// marks are short words for the verdicts of runs that did not measure the server cleanly. The line of the run has the whole verdict.
 var marks = map[metric.Verdict]string{metric.VerdictClientLimited: "client", metric.VerdictUncertain: "uncertain", metric.VerdictRateNotReached: "rate"}
 
 // wideSpread is the coefficient of variation above which repetitions agree badly, in percent.
