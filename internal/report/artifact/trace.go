@@ -66,8 +66,8 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		o.Text("clock", r.Messages[0].Clock.String())
 		o.Int("first_event_uncertain_ns", t.FirstUncertainNs)
 		o.Int("gap_uncertain_max_ns", t.GapUncertainNs)
-		o.IntIfPositive("send_uncertain_ns", t.SendUncertainNs)
 	}
+	o.IntIfPositive("send_uncertain_ns", t.SendUncertainNs) // also of a request without an answer: its wait is a limit of latencies
 	if t.SharedReads > 0 {
 		o.Int("coalesced_messages", int64(t.SharedReads))
 	}
