@@ -198,7 +198,10 @@ func (f *pageSearch) addGPUs(ctx context.Context, c Cluster) string {
 		if !f.nodes[text(p, "spec", "nodeName")] || !runs(p) {
 			continue
 		}
-		pages, err := pods.Pages(p, pods.Default{Port: exporterPort})
+		pages, err := pods.Pages(p, pods.Default{})
+		if err == nil && pages == nil { // the pod names no port
+			pages, err = pods.Pages(p, pods.Default{Port: exporterPort})
+		}
 		if err == nil && len(pages) > 0 && !slices.Contains(f.GPUs, pages[0]) {
 			f.GPUs = append(f.GPUs, pages[0])
 			nodes[text(p, "spec", "nodeName")] = true

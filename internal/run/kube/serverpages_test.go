@@ -37,6 +37,18 @@ func gpuServer(t *testing.T) *kubefake.Cluster {
 	return c
 }
 
+// TestExporterPorts: an exporter is read at the port that its pod names, and at the usual one if it names none.
+func TestExporterPorts(t *testing.T) {
+	for ports, want := range map[string]string{`{"containerPort":9500}`: "9500", `{"containerPort":1},{"name":"metrics","containerPort":9600}`: "9600", "": "9400"} {
+		c := gpuServer(t)
+		c.Add(podWith("bench", "dcgm-b", `"app":"dcgm-exporter"`, "b", "10.0.1.2", ports))
+		w := kube.PagesWanted{Servers: []string{"http://vllm"}, GPUs: true}
+		if got := kube.FindPages(t.Context(), c, w); !slices.Contains(got.GPUs, "http://10.0.1.2:"+want+"/metrics") {
+			t.Errorf("%s: %q, want port %s", ports, got.GPUs, want)
+		}
+	}
+}
+
 // TestFindPages: the pages of the server's pods and of the exporters on their nodes, at the ports that the Service says.
 func TestFindPages(t *testing.T) {
 	both := kube.PagesWanted{Servers: []string{"http://vllm.bench.svc"}, Metrics: true, GPUs: true}
