@@ -308,7 +308,7 @@ func TestLostMachine(t *testing.T) {
 	a, err := Find(t.Context(), &lost{simulated: simulated{o: batching.Default(), limit: 200, seed: 1}}, Options{
 		Objectives: []Objective{{"objective", 200, .01}}, Precision: .07, Seconds: 600, Cells: 40, Size: 10, MaxLooks: 4,
 	})
-	if err != nil || a.Why != Disturbed || a.Capacity != 0 || a.Ceiling != 0 || a.AtLeast <= 0 {
+	if err != nil || a.Why != Disturbed || a.Capacity != 0 || a.Ceiling != 0 || a.AtLeast != 0 { // nine requests cannot prove a share of 1 %
 		t.Errorf("%+v %v", a, err)
 	}
 }

@@ -51,6 +51,24 @@ func (p *posterior) evidence(most float64) (e Evidence) {
 	return e
 }
 
+// atLeast returns the highest load for which the cells of that load and of higher ones met the objective; 0 = there is none. A lower load that meets it
+// says nothing about a higher one.
+func (p *posterior) atLeast() (load float64) {
+	for i := range p.observations {
+		x := p.observations[i].x
+		from := posterior{target: p.target}
+		for _, o := range p.observations {
+			if o.x >= x-1e-9 {
+				from.observations = append(from.observations, o)
+			}
+		}
+		if e := from.evidence(math.Inf(1)); e.meets() {
+			load = max(load, math.Exp(x))
+		}
+	}
+	return load
+}
+
 // meets reports whether the objective is certainly met, or met by a well-known share.
 func (e *Evidence) meets() bool {
 	if e.N == 0 || e.Bad > e.Allowed {

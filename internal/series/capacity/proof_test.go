@@ -92,3 +92,21 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 }
+
+// TestAtLeast: a load counts as met if its own requests and those of higher loads show it. A short cell alone does not.
+func TestAtLeast(t *testing.T) {
+	p := newPosterior(0, 3, .05)
+	for _, c := range []struct {
+		load, n float64
+		want    float64
+	}{
+		{2, 400, 2}, {4, 20, 2}, // at 2 and above 0 of 420 are bad, at 4 alone 0 of 20
+		{8, 30, 2}, {8, 30, 4}, // 0 of 80 at 4 and above
+		{8, 20, 8}, // 0 of 80 at 8
+	} {
+		p.put(observation{x: math.Log(c.load), n: c.n, seconds: 10})
+		if got := p.atLeast(); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("after %g requests at %g: %g, want %g", c.n, c.load, got, c.want)
+		}
+	}
+}

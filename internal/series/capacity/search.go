@@ -447,11 +447,7 @@ func (s *search) conclude() {
 	}
 	a.Low, a.High, a.AtLeast = low, high, low
 	if math.IsNaN(s.hi) { // nothing failed, so there is no answer
-		a.High = math.Inf(1)
-		a.AtLeast = 0
-		if !math.IsNaN(s.lo) {
-			a.AtLeast = math.Exp(s.lo)
-		}
+		a.Low, a.High, a.AtLeast = 0, math.Inf(1), p.atLeast()
 		if a.Why == "" {
 			a.Why = Time
 		}
