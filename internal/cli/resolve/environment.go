@@ -29,7 +29,7 @@ func ReadEnvironment(environ []string, into *config.Environment) (problems, warn
 		row, ok := known[name]
 		switch {
 		case ok && row.Key == "":
-			warnings = append(warnings, key+" is known, without effect here")
+			warnings = append(warnings, key+" is known and has no effect here")
 		case ok:
 			if row.Kind == setting.Bool {
 				value = asFlag(value)

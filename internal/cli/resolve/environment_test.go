@@ -21,7 +21,7 @@ func TestReadEnvironment(t *testing.T) {
 	if len(problems) != 1 || !strings.Contains(problems[0], `AIPERF_TIMING_CANCEL_DRAIN_TIMEOUT: "0.5" must be >= 1 and <= 300`) {
 		t.Errorf("problems: %q", problems)
 	}
-	if len(warnings) != 2 || !strings.Contains(warnings[0], "did you mean AIPERF_GPU_COLLECTION_INTERVAL?") || !strings.Contains(warnings[1], "known, without effect here") {
+	if len(warnings) != 2 || !strings.Contains(warnings[0], "did you mean AIPERF_GPU_COLLECTION_INTERVAL?") || !strings.Contains(warnings[1], "known and has no effect here") {
 		t.Errorf("warnings: %q", warnings)
 	}
 }

@@ -81,7 +81,7 @@ func (r *resolver) sweep() {
 	}
 	switch {
 	case len(axes) == 0 && r.run.Sweep == nil:
-		if r.has("--search-sla") {
+		if len(r.searchSLA()) > 0 { // a mistake in it is an error anyway
 			r.warn("%s has no effect without a sweep or a search", r.spelled("--search-sla"))
 		}
 		return

@@ -8,6 +8,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/objective"
+	"aiperf/internal/run/rules"
 )
 
 // searchFlags change a search of --search-space; recipeFlags change a recipe.
@@ -35,11 +36,11 @@ func (r *resolver) sweepOf() *config.Sweep {
 		return nil
 	}
 	if names := r.given(recipeFlags...); len(names) > 0 && !r.has("--search-recipe") {
-		r.warn("%s has no effect without --search-recipe", strings.Join(names, ", "))
+		r.warn("%s %s", strings.Join(names, ", "), rules.Agree(len(names), "has no effect without --search-recipe"))
 	}
 	if names := r.given(append(searchFlags, "--search-sla", "--search-sla-tier")...); len(names) > 0 && !r.has("--search-space") && !r.has("--search-recipe") &&
 		!(len(names) == 1 && r.has("--search-sla")) {
-		r.fail("%s needs --search-space; without it nothing is searched", strings.Join(names, ", "))
+		r.fail("%s %s", strings.Join(names, ", "), rules.Agree(len(names), "needs --search-space; without it nothing is searched"))
 	}
 	switch {
 	case r.has("--variant"):

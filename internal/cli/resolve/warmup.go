@@ -6,6 +6,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/config"
+	"aiperf/internal/run/rules"
 )
 
 // warmupTriggers lists the flags that add a warm-up; the other warm-up flags only change it.
@@ -24,7 +25,7 @@ func (r *resolver) warmup() *config.Phase {
 	}
 	if len(r.given(warmupTriggers...)) == 0 {
 		if idle := r.given(warmupShape...); len(idle) > 0 {
-			r.warn("%s without effect: a warm-up needs %s", strings.Join(idle, ", "), strings.Join(warmupTriggers, ", "))
+			r.warn("%s %s: a warm-up needs one of %s", strings.Join(idle, ", "), rules.Agree(len(idle), "has no effect"), strings.Join(warmupTriggers, ", "))
 		}
 		if r.has("--warmup-grace-period") && r.run.Scenario == "" {
 			r.fail("%s needs --warmup-duration: there is no deadline without one", r.spelled("--warmup-grace-period"))

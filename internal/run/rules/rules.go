@@ -90,11 +90,20 @@ func (r *rule) apply(s *Subject) (found Finding, wrong bool) {
 		names = append(names, one.Text)
 	}
 	if !strings.HasPrefix(text, ":") {
-		text = " " + text
+		text = " " + Agree(len(names), text)
 	}
 	found.Text = strings.TrimSpace(strings.Join(names, ", ") + s.Spell.Text(text))
 	found.Warning = r.level == warning || r.level == unused && !slices.ContainsFunc(given, func(one Setting) bool { return !one.InFile })
 	return found, true
+}
+
+// Agree returns a text that follows a list of names, with its first verb in the plural if there are several names.
+func Agree(names int, text string) string {
+	verb, rest, _ := strings.Cut(text, " ")
+	if plural, ok := map[string]string{"has": "have", "needs": "need", "is": "are"}[verb]; ok && names > 1 {
+		return plural + " " + rest
+	}
+	return text
 }
 
 // given lists the settings with these keys that the user gave.
