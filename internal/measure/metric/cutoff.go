@@ -99,8 +99,8 @@ func (r *Reducer) lowest(tag string) []float64 {
 	return r.known(tag)
 }
 
-// openTop returns the ranges with the understated statistics: from the least value over all requests, without an upper limit. The share of good requests gets the range that it has over all
-// requests: nobody knows whether those that were cut off would have been good.
+// openTop returns the ranges with the understated statistics: from the least value over all requests, without an upper limit. The share of good
+// requests gets the range that it has over all requests: nobody knows whether those that were cut off would have been good.
 func (s *Summary) openTop() Bounds {
 	const share = "good_request_fraction"
 	stated := s.Value(share, Avg)

@@ -43,7 +43,8 @@ func (e *ClientStats) timeoutSpan() string {
 	return " after up to " + formatDuration(e.TimeoutWaited)
 }
 
-// timeoutNote says that requests ran into the client's timeout although they were too few to change an average, p50, p90 or p99 by more than 4 %; "" = none did.
+// timeoutNote says that requests ran into the client's timeout, for a run in which they are too few to change an average, p50, p90 or p99 by more than
+// 4 %; "" = none did.
 func (e *ClientStats) timeoutNote() string {
 	switch {
 	case e.TimedOut == 0 || e.Valid == 0:
