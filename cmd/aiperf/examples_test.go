@@ -68,6 +68,7 @@ func examplesOf(t *testing.T, page string) (list []example) {
 		said, _, _ := strings.Cut(line, " #")
 		for one := range strings.SplitSeq(said, " && ") {
 			one, into, _ := strings.Cut(one, " > ")
+			one, _, _ = strings.Cut(one, " | ") // the program behind the pipe is not here
 			words := shellWord.FindAllString(strings.Replace(one, "go run ./cmd/aiperf", "aiperf", 1), -1)
 			if len(words) < 2 || filepath.Base(words[0]) != "aiperf" {
 				continue
