@@ -88,7 +88,7 @@ test-media: ## every kind of generated picture, sound and clip opened by program
 
 test-browser: page-tools ## the pages in a real Chromium and Firefox (Debian packages chromium, firefox-esr), by axe-core and html-validate (npm)
 	@for b in chromium firefox-esr; do command -v $$b >/dev/null || { echo "$$b is not installed: apt-get install $$b"; exit 1; }; done
-	cd test/browser && $(GO) vet . && $(GO) test -v -parallel 4 .
+	cd test/browser && $(GO) vet . && $(GO) test -count 1 -v -parallel 4 .
 
 page-tools: ## what test-browser checks pages with, into .node/pages
 	@command -v npm >/dev/null || { echo 'npm is not installed: apt-get install npm'; exit 1; }
@@ -109,10 +109,10 @@ gallery-site: site ## the pictures of the documentation in docs/gallery, light a
 	docs/gallery/site .site/html
 
 test-dashboards: ## the dashboards of the examples, read with the types that Grafana makes from its own schema
-	cd test/browser && $(GO) vet ./grafana && $(GO) test ./grafana
+	cd test/browser && $(GO) vet ./grafana && $(GO) test -count 1 ./grafana
 
 kubelab: build ## a real Kubernetes control plane in .kubelab (20 minutes of CPU the first time), and its tests; Linux, root, iproute2
-	cd test/kubelab && $(GO) vet ./... && $(GO) build -ldflags '-s -w' -o ../../.kubelab/kubelab . && AIPERF=$(CURDIR)/aiperf $(GO) test ./...
+	cd test/kubelab && $(GO) vet ./... && $(GO) build -ldflags '-s -w' -o ../../.kubelab/kubelab . && AIPERF=$(CURDIR)/aiperf $(GO) test -count 1 ./...
 
 gallery: build ## docs/gallery again, from the recorded runs (wants chromium for the page)
 	docs/gallery/make ./aiperf
