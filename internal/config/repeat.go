@@ -1,6 +1,10 @@
 package config
 
-import "aiperf/internal/base/setting"
+import (
+	"fmt"
+
+	"aiperf/internal/base/setting"
+)
 
 // MultiRun repeats every cell.
 type MultiRun struct {
@@ -12,6 +16,9 @@ type MultiRun struct {
 	VarySeedPerTrial        bool         `yaml:"vary_seed_per_trial"`
 	Convergence             *Convergence `yaml:"convergence,omitempty"`
 }
+
+// MaxRuns is the largest number of repetitions.
+const MaxRuns = 10
 
 // Convergence stops the repetitions early (spec: timing, section 12).
 type Convergence struct {
@@ -37,7 +44,7 @@ func (c *Convergence) Limit() float64 {
 }
 
 var multiRunRows = group("Multi-Run", []setting.Row{
-	{Flags: []string{"--num-profile-runs"}, Key: "multi_run.num_runs", Common: true, Kind: setting.Int, Bounds: ">= 1, <= 10", Default: "1", Help: "repeat the benchmark and report confidence intervals"},
+	{Flags: []string{"--num-profile-runs"}, Key: "multi_run.num_runs", Common: true, Kind: setting.Int, Bounds: fmt.Sprintf(">= 1, <= %d", MaxRuns), Default: "1", Help: "repeat the benchmark and report confidence intervals"},
 	{Flags: []string{ResumeFlag}, Kind: setting.Path, Folder: true, Help: "continue the series in this directory with the same settings"},
 	{Flags: []string{"--profile-run-cooldown-seconds"}, Key: "multi_run.cooldown_seconds", Unit: "s", Kind: setting.Float, Bounds: ">= 0, <= 86400", Default: "0", Help: "pause between two repetitions, in s"},
 	{Flags: []string{"--confidence-level"}, Key: "multi_run.confidence_level", Kind: setting.Float, Bounds: "> 0, < 1", Default: "0.95", Help: "level of the confidence intervals"},

@@ -14,11 +14,11 @@ type RepeatSummary struct {
 	Cell       *SweepCell // cell of a sweep; nil without a sweep
 	Mode       string     // order of the sweep: repeated or independent
 	Submission *Submission
-	// Convergence is the outcome of the rule that ends the repetitions; nil = there is no rule.
+	// Convergence is the result of the convergence rule; nil = the user set no rule.
 	Convergence *Convergence
 }
 
-// Convergence is the outcome of a rule that ends repetitions.
+// Convergence is the result of a convergence rule, which ends the repetitions once a statistic is known well enough.
 type Convergence struct {
 	Metric, Stat string  // what the rule looks at; Stat is "" for a distribution
 	Mode         string  // ci_width, cv or distribution
@@ -26,7 +26,7 @@ type Convergence struct {
 	Value        float64 // relative width of the interval, coefficient of variation or p-value; NaN = it cannot be computed
 	Runs         int     // successful runs that have the metric
 	Reached      bool
-	Sentence     string // the outcome in words
+	Sentence     string // the result in words
 }
 
 // FailedRun is a run without a result. Variation is the label of its cell; empty without a sweep.

@@ -62,7 +62,7 @@ type RateUse struct {
 func (r *Reducer) rateUse(t *totals) RateUse {
 	u := RateUse{time.Duration(t.duration()), time.Duration(r.lastEnd - r.firstStart)}
 	byPhase := t.divisor > 0 // rates are over the time of the phase
-	if none := math.IsNaN(t.duration()); none || byPhase || float64(u.LoadTime) < 1.04*float64(u.RateTime) {
+	if none := math.IsNaN(t.duration()); none || byPhase || float64(u.LoadTime) < (1+certainRange)*float64(u.RateTime) {
 		return RateUse{}
 	}
 	return u

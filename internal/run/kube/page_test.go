@@ -12,18 +12,25 @@ import (
 	"aiperf/internal/run/kube"
 )
 
-// TestServePage: a browser here gets what the pod's page answers, with the token of the run, until the user leaves.
-func TestServePage(t *testing.T) {
+// pageServer returns a run on a cluster, reached through wrap, and a listener for its live page.
+func pageServer(t *testing.T, wrap func(kube.Cluster) kube.Cluster) (*kube.Remote, net.Listener) {
+	t.Helper()
 	cluster, _, run, _ := following(t, &controller{})
-	remote, err := kube.NewRemote(t.Context(), cluster, run)
+	remote, err := kube.NewRemote(t.Context(), wrap(cluster), run)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer remote.Close()
+	t.Cleanup(remote.Close)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return remote, l
+}
+
+// TestServePage: a browser here gets what the pod's page answers, with the token of the run, until the user leaves.
+func TestServePage(t *testing.T) {
+	remote, l := pageServer(t, func(c kube.Cluster) kube.Cluster { return c })
 	ctx, leave := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- remote.ServePage(ctx, l, func(err error) { t.Error(err) }) }()
@@ -68,16 +75,7 @@ func (brokenForward) Read([]byte) (int, error) { return 0, errors.New("connectio
 
 // TestServePageThatIsClosed: the user hears once why the page does not come.
 func TestServePageThatIsClosed(t *testing.T) {
-	cluster, _, run, _ := following(t, &controller{})
-	remote, err := kube.NewRemote(t.Context(), closedPage{cluster}, run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer remote.Close()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	remote, l := pageServer(t, func(c kube.Cluster) kube.Cluster { return closedPage{c} })
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	faults, ended := make(chan string, 8), make(chan error, 1)

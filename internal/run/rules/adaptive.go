@@ -42,7 +42,7 @@ var adaptiveRules = []rule{
 			return ""
 		}
 		slices.Sort(list)
-		return strings.Join(list, ", ") + " has no effect without adaptive_scale: true"
+		return strings.Join(list, ", ") + " " + Agree(len(list), "has no effect without adaptive_scale: true")
 	}, level: warning},
 }
 

@@ -38,13 +38,17 @@ func (q *queue) Alone(context.Context) (float64, []Request, error) {
 
 // Cell implements Server.
 func (q *queue) Cell(_ context.Context, load float64, looks []float64, done func(float64, []Request) bool) (LoadFidelity, error) {
-	list := q.run(load, looks[len(looks)-1])
+	show(q.run(load, looks[len(looks)-1]), looks, done)
+	return LoadFidelity{}, nil
+}
+
+// show passes the requests of a cell on at each look, until the search has seen enough.
+func show(list []Request, looks []float64, done func(float64, []Request) bool) {
 	for _, at := range looks {
 		if done(at, list) {
 			break
 		}
 	}
-	return LoadFidelity{}, nil
 }
 
 // TestQueue: searches of plain queues, whose bursts last as long as short cells do, are settled within their cells and near the truth, which is that of

@@ -103,9 +103,6 @@ func (c *convergence) pValue(good []*trial) float64 {
 	return stats.Smirnov(last, before)
 }
 
-// maxRuns is the largest number of repetitions that a configuration may have.
-const maxRuns = 10
-
 // sentence says whether the rule was reached: the fact, its figures and, if it was not reached, what to do.
 func (c *convergence) sentence(v *metric.Convergence, as setting.Spell, planned int) string {
 	what := terminal.Line(v.Metric)
@@ -126,7 +123,7 @@ func (c *convergence) sentence(v *metric.Convergence, as setting.Spell, planned 
 		return fmt.Sprintf("Converged: %s, after %s of at most %d: %s.", what, runs, planned, figure)
 	}
 	more := "Allow more runs with " + as.As("multi_run.num_runs") + "."
-	if planned >= maxRuns {
+	if planned >= config.MaxRuns {
 		more = "Make each run longer, or choose another " + as.As("multi_run.convergence.threshold") + "."
 	}
 	switch {

@@ -50,7 +50,7 @@ type conn struct {
 
 	// The running tryWrite. It is part of the connection, so that a request allocates nothing for it.
 	trial      trialWrite
-	writeTrial func(fd uintptr) bool // tryRest
+	writeTrial func(fd uintptr) bool // tryRest; nil = nothing was written yet
 
 	ackPending atomic.Bool // the answer is to be acknowledged before its second read
 
@@ -84,7 +84,6 @@ func newConn(s socket, key string, tie *clock.RealTimeOffset, kernelStamps bool,
 		return nil, err
 	}
 	c := &conn{socket: s, raw: raw, key: key}
-	c.writeTrial = c.tryRest
 	c.realTime = tie
 	c.localIP, c.localPort = hostPort(s.LocalAddr())
 	c.remoteIP, c.remotePort = hostPort(s.RemoteAddr())

@@ -20,5 +20,3 @@ func (c *conn) peekUnrequested([]byte) []byte { return nil }
 
 // tryWrite leaves everything to the goroutine of the request: this platform has no non-blocking write.
 func (c *conn) tryWrite([]byte) (int, error) { return 0, nil }
-
-func (c *conn) tryRest(uintptr) bool { return true }

@@ -43,6 +43,9 @@ func (c *conn) peekUnrequested(b []byte) []byte {
 
 // tryWrite writes what the socket accepts at once and never waits, so that a scheduler's thread can call it.
 func (c *conn) tryWrite(b []byte) (n int, err error) {
+	if c.writeTrial == nil {
+		c.writeTrial = c.tryRest
+	}
 	c.trial = trialWrite{rest: b}
 	err = c.raw.Write(c.writeTrial)
 	n = len(b) - len(c.trial.rest)

@@ -124,9 +124,9 @@ func (f *PhaseStats) Check(from, to int64) error {
 	return nil
 }
 
-// MergeShares returns the statistics of a phase from those of the machines that sent it together, in the order of the machines. nil stands for a machine
-// whose statistics are missing. The instants must be those of one clock. The reason for the end is that of the machine that ended last. It returns nil if
-// all are missing.
+// MergeShares merges the statistics of the machines that sent a phase together, in the order of the machines. nil stands for a machine whose statistics
+// are missing; if all are missing, MergeShares returns nil. All instants must be of one clock. The merged phase ended for the reason of the machine that
+// ended last.
 func MergeShares(shares []*PhaseStats) *PhaseStats {
 	parts := slices.DeleteFunc(slices.Clone(shares), func(f *PhaseStats) bool { return f == nil })
 	if len(parts) == 0 {
