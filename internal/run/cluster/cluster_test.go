@@ -54,9 +54,9 @@ func (a *armed) Fire(issue load.Issue) {
 	a.s.list = append(a.s.list, sent{issue, a.req.Phase.Index, a.req.Session.Conversation})
 }
 
-func (a *armed) Wait(func(int64)) load.Outcome {
+func (a *armed) Wait(_ func(int64), ended func(load.Outcome)) {
 	<-time.After(time.Until(a.at.Add(a.s.latency)))
-	return load.Outcome{}
+	ended(load.Outcome{})
 }
 
 func (s *sends) sent() []sent {

@@ -27,6 +27,8 @@ type Exchange interface {
 	Send()
 	// Receive reads the whole answer and fills the record; it returns at the latest when the context ends.
 	Receive(rec *record.Record, onMessage transport.OnMessage)
+	// ReceiveThen does the same and then calls then, in any goroutine; it may return before.
+	ReceiveThen(rec *record.Record, onMessage transport.OnMessage, then func())
 	// Drop cancels a request that will not be sent; it must not block.
 	Drop()
 }

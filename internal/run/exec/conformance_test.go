@@ -264,7 +264,7 @@ func (q *asker) ask(t testing.TB) *got {
 			issue.CancelAfter = q.asked.cancel
 		}
 		armed.Fire(issue)
-		armed.Wait(func(int64) {})
+		wait(armed, func(int64) {})
 	}
 	g := &got{Record: q.done[turns-1], all: q.done, stats: q.client.Stats()}
 	g.reply, g.failure = endpoint.Decode(q.codec, g.Record, endpoint.DecodeOptions{})

@@ -177,7 +177,7 @@ type silentTurn struct{}
 func (silentTurn) Fire(load.Issue) {}
 
 // Wait implements load.ArmedRequest.
-func (silentTurn) Wait(func(int64)) load.Outcome { return load.Outcome{} }
+func (silentTurn) Wait(_ func(int64), ended func(load.Outcome)) { ended(load.Outcome{}) }
 
 // Discard implements load.ArmedRequest.
 func (silentTurn) Discard() {}
@@ -194,6 +194,8 @@ type armedRequest struct {
 	reading     *endpoint.Reading // nil = the answer has not been decoded yet
 	formatError error
 	issue       load.Issue
+	rec         *record.Record
+	ended       func(load.Outcome) // called when the record is complete
 }
 
 var _ load.ArmedRequest = (*armedRequest)(nil)
@@ -236,23 +238,28 @@ func (a *armedRequest) Discard() {
 func (a *armedRequest) followed() bool { return a.watcher != nil && !a.request.Phase.Warmup }
 
 // Wait implements load.ArmedRequest.
-func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
+func (a *armedRequest) Wait(firstToken func(at int64), ended func(load.Outcome)) {
 	if a.followed() {
 		firstToken = a.reportFirstToken(firstToken)
 	}
-	rec := a.newRecord()
-	switch {
-	case a.formatError != nil:
-		a.refuse(rec)
-	default:
-		if a.exchange == nil {
-			a.exchange = a.carrier.Prepare(a.ctx, &a.wire)
-			a.exchange.Send()
-		}
-		a.exchange.Receive(rec, a.watch(firstToken))
-		if a.followsUp {
-			a.followUp(rec)
-		}
+	a.rec, a.ended = a.newRecord(), ended
+	if a.formatError != nil {
+		a.refuse(a.rec)
+		a.complete()
+		return
+	}
+	if a.exchange == nil {
+		a.exchange = a.carrier.Prepare(a.ctx, &a.wire)
+		a.exchange.Send()
+	}
+	a.exchange.ReceiveThen(a.rec, a.watch(firstToken), a.complete)
+}
+
+// complete sends the follow-ups of an answer, passes the record on and reports the outcome.
+func (a *armedRequest) complete() {
+	rec := a.rec
+	if a.formatError == nil && a.followsUp {
+		a.followUp(rec)
 	}
 	out := a.outcome(rec)
 	a.storeReply(rec)
@@ -267,7 +274,7 @@ func (a *armedRequest) Wait(firstToken func(at int64)) load.Outcome {
 	if a.flights != nil {
 		a.flights.Leave()
 	}
-	return out
+	a.ended(out)
 }
 
 // reportFirstToken returns a function that reports the first content to the watcher and then to the load.

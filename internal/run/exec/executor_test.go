@@ -40,6 +40,11 @@ type scripted struct {
 
 func (s *scripted) Send() {}
 func (s *scripted) Drop() {}
+func (s *scripted) ReceiveThen(rec *record.Record, onMessage transport.OnMessage, then func()) {
+	s.Receive(rec, onMessage)
+	then()
+}
+
 func (s *scripted) Receive(rec *record.Record, onMessage transport.OnMessage) {
 	rec.Start, rec.Status = 1, 200
 	s.answer(s.req, rec, onMessage)
@@ -95,9 +100,16 @@ func serve(e *Executor, turns int, firstToken func(int64)) (outcomes []load.Outc
 	for i := range turns {
 		a := e.Prepare(context.Background(), &load.Request{Phase: &load.PhaseInfo{}, Session: s, Turn: i})
 		a.Fire(load.Issue{CancelAfter: -1})
-		outcomes = append(outcomes, a.Wait(firstToken))
+		outcomes = append(outcomes, wait(a, firstToken))
 	}
 	return outcomes
+}
+
+// wait returns how a request ended.
+func wait(a load.ArmedRequest, firstToken func(int64)) load.Outcome {
+	over := make(chan load.Outcome, 1)
+	a.Wait(firstToken, func(o load.Outcome) { over <- o })
+	return <-over
 }
 
 func says(rec *record.Record, onMessage transport.OnMessage, messages ...record.Message) {

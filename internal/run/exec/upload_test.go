@@ -65,7 +65,7 @@ func TestBodiesAreReadyBeforeTheirInstant(t *testing.T) {
 		t.Errorf("before the instant: worded %d times, %d requests on the wire", worded.times, len(s.headsSeen()))
 	}
 	armed.Fire(load.Issue{CancelAfter: -1, At: clock.Now()})
-	armed.Wait(func(int64) {})
+	wait(armed, func(int64) {})
 	if worded.times != 1 || len(s.headsSeen()) != 1 {
 		t.Errorf("after it: worded %d times, %d requests on the wire", worded.times, len(s.headsSeen()))
 	}

@@ -5,13 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// reader lets a function that reads run as a coroutine: where the function has to wait for bytes, whoever brings the bytes continues it on the spot.
-// No goroutine has to be woken for every read. Its fields belong to one link, which one function at a time reads.
+// readJob is what reads an answer, or the frames of a connection.
+type readJob interface {
+	// read calls the reader's await wherever it has to wait for bytes.
+	read()
+	// readOver is called once read has returned. It may wait.
+	readOver()
+}
+
+// reader lets a job read as a coroutine: where it has to wait for bytes, whoever brings the bytes continues it on the spot. So no goroutine exists that
+// only waits, and none has to be woken for every read. Its fields belong to one link, which one job at a time reads.
 type reader struct {
-	current *coroutine                // what reads now; nil = a goroutine that waits itself. Only the reading function uses it.
+	current *coroutine                // what reads now; nil = a goroutine that waits itself. Only the reading job uses it.
 	waiting atomic.Pointer[coroutine] // what waits for bytes; whoever takes it continues it
-	changed chan struct{}             // capacity 1: there may be bytes, or the deadline may have moved
-	missed  atomic.Bool               // changed was signalled while somebody continued the coroutine: it has to look again
+	missed  atomic.Bool               // there was nothing to take: what continues the coroutine has to look again
+	changed chan struct{}             // capacity 1: for a goroutine that waits itself. There may be bytes, or the deadline may have moved.
 	active  *atomic.Int64             // number of coroutines that wait; nil = it is not counted
 }
 
@@ -19,27 +27,40 @@ func newReader(active *atomic.Int64) reader {
 	return reader{changed: make(chan struct{}, 1), active: active}
 }
 
-// run calls f, which calls await, and returns when f has returned. f runs in the caller's goroutine, or in those that bring bytes.
-func (r *reader) run(f func()) {
-	c := newCoroutine(f)
+// start begins a job. It returns when the job has to wait, or when it is over.
+func (r *reader) start(j readJob) {
+	c := newCoroutine(j)
 	r.current = c
-	defer func() { r.current = nil }()
-	for !c.step() {
-		r.countWaiting(1)
-		r.waiting.Store(c)
-		for mine := false; !mine; {
-			select {
-			case <-c.over:
-				return
-			case <-r.changed:
-				r.missed.Store(true) // before the attempt: if it fails, advance finds the note
-				if mine = r.waiting.CompareAndSwap(c, nil); mine {
-					r.missed.Store(false) // the next step looks
-				}
-			}
-		}
-		r.countWaiting(-1)
+	r.countWaiting(1)
+	if r.step(c) {
+		j.readOver()
 	}
+}
+
+// step continues a coroutine until it waits. over = its job has read everything; the caller calls readOver.
+func (r *reader) step(c *coroutine) (over bool) {
+	for c.step() {
+		r.waiting.Store(c)
+		if !r.missed.Swap(false) || r.waiting.Swap(nil) == nil {
+			return false
+		}
+	}
+	r.current = nil
+	r.countWaiting(-1)
+	return true
+}
+
+// take returns the waiting coroutine, for the caller to continue. nil = there is none; what runs will look again.
+func (r *reader) take() *coroutine {
+	if c := r.waiting.Swap(nil); c != nil {
+		return c
+	}
+	r.missed.Store(true)
+	c := r.waiting.Swap(nil) // it may have begun to wait just before
+	if c != nil {
+		r.missed.Store(false) // the next step looks
+	}
+	return c
 }
 
 func (r *reader) countWaiting(n int64) {
@@ -57,49 +78,57 @@ func (r *reader) await() {
 	<-r.changed
 }
 
-// wake makes the reading function look again, in its own goroutine. It never waits, and the caller may hold locks.
+// wake makes the reading job look again, in another goroutine. It never waits, and the caller may hold locks.
 func (r *reader) wake() {
+	if c := r.take(); c != nil {
+		go func() {
+			if r.step(c) {
+				c.job.readOver()
+			}
+		}()
+		return
+	}
+	r.signal()
+}
+
+// advance makes the reading job look again, in the goroutine of the caller if it is a coroutine. The caller must hold no lock. What is called in this
+// way must not wait for the caller.
+func (r *reader) advance() {
+	c := r.take()
+	switch {
+	case c == nil:
+		r.signal()
+	case r.step(c):
+		go c.job.readOver()
+	}
+}
+
+// signal wakes a goroutine that waits itself.
+func (r *reader) signal() {
 	select {
 	case r.changed <- struct{}{}:
 	default:
 	}
 }
 
-// advance makes the reading function look again, in the goroutine of the caller if possible. The caller must hold no lock. What is called in this way
-// must not wait for the caller.
-func (r *reader) advance() {
-	c := r.waiting.Swap(nil)
-	switch {
-	case c == nil:
-		r.wake()
-	case c.step():
-		r.countWaiting(-1)
-		c.over <- struct{}{}
-	default:
-		if r.waiting.Store(c); r.missed.Swap(false) {
-			r.wake()
-		}
-	}
-}
-
-// coroutine is a function that runs step by step. A step ends where the function yields.
+// coroutine is a job that reads step by step. A step ends where the job waits.
 type coroutine struct {
+	job   readJob
 	next  func() (struct{}, bool)
 	yield func(struct{}) bool
-	over  chan struct{} // receives a value after the last step, unless its owner has made it
 }
 
-func newCoroutine(f func()) *coroutine {
-	c := &coroutine{over: make(chan struct{}, 1)}
+func newCoroutine(j readJob) *coroutine {
+	c := &coroutine{job: j}
 	c.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 		c.yield = yield
-		f()
+		j.read()
 	})
 	return c
 }
 
-// step runs one step. Only one goroutine at a time may call it.
-func (c *coroutine) step() (over bool) {
-	_, more := c.next()
-	return !more
+// step runs one step. Only one goroutine at a time may call it. It reports whether there are more.
+func (c *coroutine) step() (more bool) {
+	_, more = c.next()
+	return more
 }

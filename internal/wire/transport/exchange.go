@@ -47,15 +47,20 @@ type Exchange struct {
 	resent      bool // the request was sent again for that reason
 
 	// Fields of receiving.
-	rec   *record.Record
-	head  *head
-	body  *bodyReader
-	arena *arena
-	count int // number of the last read that brought body bytes
-	tail  lastMessage
-	last  lastMessage // the last message that is exact because nothing followed it in its read
-	wire  *wireBytes  // input of the content decoder; nil = no content coding
-	ended int64       // instant at which the answer ended according to the packets; 0 = unknown
+	rec       *record.Record
+	onMessage OnMessage
+	then      func()      // called when the record is complete
+	stop      func() bool // keeps the end of the context from interrupting the connection; reports whether it came in time
+	unhold    func()      // lets the loop rest again; nil = it may rest anyway
+	reusable  bool        // the connection may be used again
+	head      *head
+	body      *bodyReader
+	arena     *arena
+	count     int // number of the last read that brought body bytes
+	tail      lastMessage
+	last      lastMessage // the last message that is exact because nothing followed it in its read
+	wire      *wireBytes  // input of the content decoder; nil = no content coding
+	ended     int64       // instant at which the answer ended according to the packets; 0 = unknown
 	packets
 }
 

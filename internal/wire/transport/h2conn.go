@@ -34,7 +34,7 @@ const h2MaxID = math.MaxInt32
 // h2FewStreams is the number of streams that a server is assumed to allow until it announces its limit.
 const h2FewStreams = 100
 
-// h2conn is an HTTP/2 connection. One goroutine reads its frames and passes each stream its bytes, together with the instants of the reads that
+// h2conn is an HTTP/2 connection. One job reads its frames and passes each stream its bytes, together with the instants of the reads that
 // brought them. The senders write directly; a separate goroutine writes what the socket does not accept at once.
 type h2conn struct {
 	client *Client
@@ -42,7 +42,8 @@ type h2conn struct {
 	frames *http2.Framer  // of received frames
 	unread []byte         // bytes that were read but belong to no parsed frame yet
 	marks  []capture.Mark // packets that brought them; nil = no capture
-	ended  chan struct{}  // closed when the reading goroutine has ended
+	ended  chan struct{}  // closed when nothing reads any more
+	failed error          // why reading ended; only what reads uses it
 	ready  chan struct{}  // closed when the server's settings have arrived
 
 	mu          sync.Mutex // guards the fields below
@@ -68,7 +69,7 @@ func (c *Client) openHTTP2(ctx context.Context, k *conn) (*h2conn, error) {
 	h.h2writer.init(k)
 	k.delays.log = nil // each stream records its own delays
 	err := h.preface()
-	go h.run()
+	go h.k.reading(h)
 	if err != nil {
 		h.fail(err)
 	}
@@ -87,19 +88,20 @@ func (c *Client) openHTTP2(ctx context.Context, k *conn) (*h2conn, error) {
 	}
 }
 
-// run reads frames until the connection is over.
-func (h *h2conn) run() {
-	defer close(h.ended)
-	var err error
-	h.k.reading(func() {
-		for err == nil {
-			err = h.frame()
-		}
-	})
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // an answer is never complete just because its connection ended
+// read implements readJob: it reads frames until the connection is over.
+func (h *h2conn) read() {
+	for h.failed == nil {
+		h.failed = h.frame()
 	}
-	h.fail(err)
+}
+
+// readOver implements readJob.
+func (h *h2conn) readOver() {
+	defer close(h.ended)
+	if errors.Is(h.failed, io.EOF) {
+		h.failed = io.ErrUnexpectedEOF // an answer is never complete just because its connection ended
+	}
+	h.fail(h.failed)
 }
 
 // Read implements the framer's input: everything but the content of answers.

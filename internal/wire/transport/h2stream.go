@@ -270,4 +270,4 @@ func (s *h2stream) close(sent bool) {
 }
 
 // reading implements link.
-func (s *h2stream) reading(f func()) { s.run(f) }
+func (s *h2stream) reading(j readJob) { s.start(j) }

@@ -53,8 +53,8 @@ type link interface {
 	SetReadDeadline(t time.Time) error
 	// interrupt makes pending and later calls of fill end with a timeout.
 	interrupt()
-	// reading calls f, which calls fill. Where f has to wait, whoever brings the bytes may continue it.
-	reading(f func())
+	// reading starts a job that calls fill. Where it has to wait, reading may return, and whoever brings the bytes continues the job.
+	reading(j readJob)
 	// acknowledge makes the system acknowledge the data of the answer at once, unless the first read brings all of it.
 	acknowledge()
 }

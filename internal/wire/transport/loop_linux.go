@@ -293,12 +293,13 @@ func (l *readLoop) watched(s socket) socket {
 	return s // Go's poller can do it too
 }
 
-// reading calls f, which reads the connection. If a loop watches the connection, it continues f.
-func (c *conn) reading(f func()) {
+// reading starts a job that reads the connection. If a loop watches the connection, it continues the job.
+func (c *conn) reading(j readJob) {
 	if s, ok := c.socket.(*loopSocket); ok {
 		s.emptied = false // bytes that arrived between two answers have already raised their event
-		s.run(f)
+		s.start(j)
 		return
 	}
-	f()
+	j.read()
+	j.readOver()
 }

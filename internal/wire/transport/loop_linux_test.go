@@ -60,7 +60,11 @@ func newLoop(t *testing.T) *readLoop {
 // readers are the two ways to wait for a socket of a loop.
 var readers = map[string]func(s *loopSocket, f func()){
 	"goroutine": func(_ *loopSocket, f func()) { f() },
-	"coroutine": func(s *loopSocket, f func()) { s.run(f) },
+	"coroutine": func(s *loopSocket, f func()) {
+		over := make(chan struct{})
+		s.start(job{f, over})
+		<-over
+	},
 }
 
 // TestLoopDeadlines: a read ends after its deadline and never before it, also if the deadline moved before the read began or moves while it waits.

@@ -12,5 +12,8 @@ func (*readLoop) end() {}
 // watched returns the socket unchanged.
 func (*readLoop) watched(s socket) socket { return s }
 
-// reading calls f, which reads the connection.
-func (c *conn) reading(f func()) { f() }
+// reading does a job that reads the connection.
+func (c *conn) reading(j readJob) {
+	j.read()
+	j.readOver()
+}

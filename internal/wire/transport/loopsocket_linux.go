@@ -17,7 +17,7 @@ import (
 	"aiperf/internal/base/clock"
 )
 
-// loopSocket is a socket that a readLoop watches instead of Go's poller. The loop continues a coroutine that reads the socket (reader.run). Everything
+// loopSocket is a socket that a readLoop watches instead of Go's poller. The loop continues a coroutine that reads the socket (reader.start). Everything
 // else that reads or writes it, a TLS handshake for example, waits in its own goroutine for a signal of the loop.
 type loopSocket struct {
 	loop          *readLoop

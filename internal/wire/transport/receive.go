@@ -16,16 +16,65 @@ import (
 // Receive reads the answer to the end and fills the record's wire fields: instants, status, headers, messages, trace and error. It always returns, at
 // the latest at the request's timeout or when the context ends.
 func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
-	x.rec = rec
+	over := make(chan struct{})
+	x.ReceiveThen(rec, onMessage, func() { close(over) })
+	<-over
+}
+
+// ReceiveThen does the work of Receive and then calls then. It may return before: while the answer arrives, the request needs no goroutine, and then is
+// called in a new one.
+func (x *Exchange) ReceiveThen(rec *record.Record, onMessage OnMessage, then func()) {
+	x.rec, x.onMessage, x.then = rec, onMessage, then
 	if x.err == nil && x.nothingWritten() {
 		x.resend()
 	}
-	reusable := x.exchange(onMessage)
+	x.await()
+}
+
+// await sends the rest of the request and has the answer read.
+func (x *Exchange) await() {
+	if x.err == nil && x.stream != nil && x.stream.id == 0 { // its connection ended twice before the stream could be opened
+		x.err = newError(ErrClosed, 0, "Server disconnected")
+	}
+	if x.err != nil {
+		x.complete(false)
+		return
+	}
+	x.stop = x.guard()
+	x.mu.Lock()
+	x.armRead()
+	x.mu.Unlock()
+	x.startRest()
+	if x.req.Cancel || x.req.Urgent {
+		x.unhold = x.client.pace.hold()
+	}
+	x.link.reading(x)
+}
+
+// read implements readJob.
+func (x *Exchange) read() { x.reusable = x.readAnswer() }
+
+// readOver implements readJob.
+func (x *Exchange) readOver() {
+	if x.unhold != nil {
+		x.unhold()
+	}
+	x.endSending()
+	if x.err == nil && x.sent != 0 { // an answer may end before its request is sent
+		x.client.pace.ended(x.in.at - x.sent)
+	}
+	reusable := x.stop() && x.reusable && x.sent != 0
 	if x.unprocessed {
 		x.unprocessed, x.resent = false, true
 		x.resend()
-		reusable = x.exchange(onMessage)
+		x.await()
+		return
 	}
+	x.complete(reusable)
+}
+
+// complete fills the record and gives back what the request used.
+func (x *Exchange) complete(reusable bool) {
 	x.fill()
 	switch {
 	case x.stream != nil:
@@ -34,31 +83,7 @@ func (x *Exchange) Receive(rec *record.Record, onMessage OnMessage) {
 		x.finish(reusable)
 	}
 	x.freeRequest()
-}
-
-// exchange sends the rest of the request and reads the answer. It reports whether the connection may be used again.
-func (x *Exchange) exchange(onMessage OnMessage) bool {
-	if x.err == nil && x.stream != nil && x.stream.id == 0 { // its connection ended twice before the stream could be opened
-		x.err = newError(ErrClosed, 0, "Server disconnected")
-	}
-	if x.err != nil {
-		return false
-	}
-	stop := x.guard()
-	x.mu.Lock()
-	x.armRead()
-	x.mu.Unlock()
-	x.startRest()
-	if x.req.Cancel || x.req.Urgent {
-		defer x.client.pace.hold()()
-	}
-	reusable := false
-	x.link.reading(func() { reusable = x.read(onMessage) })
-	x.endSending()
-	if x.err == nil && x.sent != 0 { // an answer may end before its request is sent
-		x.client.pace.ended(x.in.at - x.sent)
-	}
-	return stop() && reusable && x.sent != 0
+	x.then()
 }
 
 // nothingWritten reports whether an idle connection proved dead before a byte of the request was written.
@@ -117,8 +142,8 @@ func earliest(a, b int64) int64 {
 	return a
 }
 
-// read reads the whole answer. It reports whether the connection may be used again.
-func (x *Exchange) read(onMessage OnMessage) bool {
+// readAnswer reads the whole answer. It reports whether the connection may be used again.
+func (x *Exchange) readAnswer() bool {
 	var rest []byte
 	var err error
 	if x.stream != nil {
@@ -144,9 +169,9 @@ func (x *Exchange) read(onMessage OnMessage) bool {
 	case !h.ok():
 		err = x.readError(src)
 	case x.req.streams(h.mediaType) && (x.req.Method == "" || x.req.Method == http.MethodPost):
-		err = x.readStream(src, onMessage)
+		err = x.readStream(src, x.onMessage)
 	default:
-		err = x.readBody(src, onMessage)
+		err = x.readBody(src, x.onMessage)
 	}
 	if err != nil {
 		x.failBody(err)

@@ -57,12 +57,12 @@ func (r *wireRequest) Fire(issue Issue) {
 	r.w.mu.Unlock()
 }
 
-func (r *wireRequest) Wait(firstToken func(int64)) Outcome {
+func (r *wireRequest) Wait(firstToken func(int64), ended func(Outcome)) {
 	var b [1]byte
 	_, err := r.c.Read(b[:])
 	firstToken(0)
 	r.put()
-	return Outcome{Failed: err != nil}
+	ended(Outcome{Failed: err != nil})
 }
 
 func (r *wireRequest) Discard() { r.put() }
@@ -181,11 +181,11 @@ func (d idler) Prepare(context.Context, *Request) ArmedRequest { return d }
 func (d idler) Close(*Session)                                 {}
 func (d idler) Fire(Issue)                                     {}
 func (d idler) Discard()                                       {}
-func (d idler) Wait(firstToken func(int64)) Outcome {
+func (d idler) Wait(firstToken func(int64), ended func(Outcome)) {
 	time.Sleep(d.Duration / 2)
 	firstToken(0)
 	time.Sleep(d.Duration / 2)
-	return Outcome{}
+	ended(Outcome{})
 }
 
 // BenchmarkSessions reports what ten thousand open sessions of three turns cost.

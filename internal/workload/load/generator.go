@@ -55,7 +55,7 @@ type Generator struct {
 	cancellation  *rng.Stream // random stream of request cancellation; advances only in profiling phases
 	view          atomic.Pointer[phase]
 	startedPhases atomic.Pointer[[]*phase] // all phases so far
-	live          atomic.Int64             // number of request goroutines
+	live          atomic.Int64             // number of requests, and of questions to the coordinator, that are not over
 	limitsPrefill bool                     // some phase limits prefill
 	ready         chan struct{}            // signals a change that prime waits for
 

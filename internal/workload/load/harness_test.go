@@ -216,7 +216,17 @@ func (r *simRequest) Discard() {
 	r.s.discarded++
 }
 
-func (r *simRequest) Wait(firstToken func(int64)) Outcome {
+// Wait implements ArmedRequest. Every second request waits in a goroutine of its own.
+func (r *simRequest) Wait(firstToken func(int64), ended func(Outcome)) {
+	wait := func() { ended(r.wait(firstToken)) }
+	if r.seen.Number%2 == 1 {
+		go wait()
+		return
+	}
+	wait()
+}
+
+func (r *simRequest) wait(firstToken func(int64)) Outcome {
 	if r.m.ttft > 0 && r.sleep(r.m.ttft) {
 		r.s.mu.Lock()
 		r.seen.first = clock.Now()

@@ -107,8 +107,9 @@ type Executor interface {
 type ArmedRequest interface {
 	// Fire writes the request. It must not block, because it runs on the scheduler's thread. If the context has ended, it writes nothing.
 	Fire(issue Issue)
-	// Wait reads the answer to its end. It calls firstToken at most once, at the first content of a streamed answer, with the instant of its arrival.
-	Wait(firstToken func(at int64)) Outcome
+	// Wait reads the answer to its end and then calls ended, in any goroutine; it may return before. It calls firstToken at most once, at the first
+	// content of a streamed answer, with the instant of its arrival.
+	Wait(firstToken func(at int64), ended func(Outcome))
 	// Discard drops a request that will not be sent. It must not block.
 	Discard()
 }
@@ -122,7 +123,7 @@ type Outcome struct {
 	NoConnection bool
 	// Sent is the instant just before the request was written or its connection was made; 0 = that of Fire.
 	Sent int64
-	// Arrived is the instant at which the last byte of the answer arrived, by the best available clock; 0 = when Wait returned.
+	// Arrived is the instant at which the last byte of the answer arrived, by the best available clock; 0 = when ended was called.
 	Arrived int64
 	// Connecting is the time before Sent that making a connection took.
 	Connecting time.Duration

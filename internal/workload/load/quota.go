@@ -96,9 +96,7 @@ func (p *phase) renew(ask Ask) {
 	w := g.takeWork()
 	g.mu.Unlock()
 	g.do(w)
-	if g.live.Add(-1) == 0 {
-		g.changed()
-	}
+	g.settle()
 }
 
 // add adds a lease to the quota. A phase whose quota is final and used ends.
@@ -144,8 +142,6 @@ func (p *phase) leaveQuota() {
 	g.live.Add(1)
 	go func() {
 		_, _ = g.opts.Coordinator.Lease(g.talking, &p.info, ask) // if it does not arrive, the others learn that the phase has ended
-		if g.live.Add(-1) == 0 {
-			g.changed()
-		}
+		g.settle()
 	}()
 }

@@ -51,6 +51,9 @@ type ticket struct {
 	gate    int64 // arrival of the first content that freed a prefill slot for it
 	arrived int64 // arrival of the ticket's answer
 
+	next   *ticket     // ticket that the end of this one has launched; nil = none
+	passed atomic.Bool // Wait has returned, or the request has ended: what comes second goes on with next
+
 	fenced   bool // it came after the fence and was not sent
 	finished bool
 	punctual bool // it was armed when granted and did not wait for slots
@@ -85,14 +88,15 @@ func (g *Generator) launch(t *ticket) {
 	g.work.launch = append(g.work.launch, t)
 }
 
-// serve is the life of one request, and of those that follow it in the same goroutine.
+// serve is the life of one request, and of those that follow it.
 func (g *Generator) serve(t *ticket) {
 	for t != nil {
 		t = g.serveOne(t)
 	}
 }
 
-// serveOne is the life of one request. It returns a ticket that the end of the request has launched; nil = none.
+// serveOne is the life of one request, up to its end if it waits in this goroutine. It returns a ticket that the end of the request has launched; nil =
+// none, or the request has not ended yet.
 func (g *Generator) serveOne(t *ticket) (next *ticket) {
 	a := g.exec.Prepare(t.p.ctx, &t.req)
 	t.armed = a
@@ -108,22 +112,38 @@ func (g *Generator) serveOne(t *ticket) (next *ticket) {
 	case drop:
 		a.Discard()
 		g.exec.Close(&t.ses.Session)
+		g.settle()
+		return nil
 	case fire: // it was not prepared at its instant
 		t.fire()
-		fallthrough
-	default:
-		out := Outcome{Cancelled: true}
-		if t.fenced {
-			a.Discard()
-		} else {
-			out = a.Wait(t.firstToken)
-		}
-		next = g.returned(t, out)
 	}
+	if t.fenced {
+		a.Discard()
+		t.ended(Outcome{Cancelled: true})
+	} else {
+		a.Wait(t.firstToken, t.ended)
+	}
+	if t.passed.Swap(true) {
+		return t.next
+	}
+	return nil
+}
+
+// ended reports how a request ended. If the goroutine that waited for it is gone, this one goes on with the next request.
+func (t *ticket) ended(out Outcome) {
+	g := t.p.g
+	t.next = g.returned(t, out)
+	g.settle()
+	if t.passed.Swap(true) {
+		g.serve(t.next)
+	}
+}
+
+// settle records that a request, or a question to the coordinator, is over.
+func (g *Generator) settle() {
 	if g.live.Add(-1) == 0 {
 		g.changed()
 	}
-	return next
 }
 
 // fire stamps the instant and writes the request.

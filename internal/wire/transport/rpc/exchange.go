@@ -191,6 +191,12 @@ func (x *Exchange) Receive(rec *record.Record, onMessage transport.OnMessage) {
 	x.client.put(x.channel, x.req, seen.ended != 0 && !seen.reset && seen.sent != 0 && x.rec.CancelledAt == 0 && x.channel.usable())
 }
 
+// ReceiveThen calls Receive and then calls then.
+func (x *Exchange) ReceiveThen(rec *record.Record, onMessage transport.OnMessage, then func()) {
+	x.Receive(rec, onMessage)
+	then()
+}
+
 // cutLater cancels the call some time after its last byte was written.
 func (x *Exchange) cutLater(over, written chan struct{}) {
 	select {
