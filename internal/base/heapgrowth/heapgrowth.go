@@ -7,16 +7,21 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
+	"time"
 )
 
 const (
-	ofLarge   = 40        // percent, of a large heap: it holds columns of numbers, which cost a collection little
+	freely    = 8 << 20   // bytes by which every heap may grow
+	least     = 25        // percent by which every heap may grow
+	perRate   = 1e-6      // percent for each byte per second that is allocated
+	ofLarge   = 40        // most percent of a large heap: it holds columns of numbers, which cost a collection little
 	largeHeap = 100 << 20 // bytes in use from which a heap is large
 )
 
 var (
-	mu     sync.Mutex
-	limits = map[*int]bool{} // percentages that apply now
+	mu      sync.Mutex
+	limits  = map[*int]bool{} // percentages of everybody who limits the growth now
+	applied int               // the lowest of them; 0 = none was ever set
 )
 
 // usual returns the percentage without limits: Go's default, or that of the user's GOGC; negative = the user has turned collections off.
@@ -45,29 +50,47 @@ func Limit(percent int) (restore func()) {
 
 // apply sets the lowest percentage that applies. The caller holds mu.
 func apply() {
-	least := usual()
+	lowest := usual()
 	for p := range limits {
-		least = min(least, *p)
+		lowest = min(lowest, *p)
 	}
-	debug.SetGCPercent(least)
+	if lowest != applied { // a change stops the program for a moment
+		applied = lowest
+		debug.SetGCPercent(lowest)
+	}
 }
 
-// Watch looks at the heap after every collection, and limits its growth while it is large. If the user has set GOGC, it does nothing.
+// growth returns by how many percent a heap may grow, of which a number of bytes is in use, while rate bytes per second are allocated. A collection costs
+// time in proportion to what is in use. So a growth in proportion to the rate keeps the share of the CPU time that collections take, below a tenth of
+// a core.
+func growth(live uint64, rate float64) int {
+	p := max(least, int(100*freely/max(1, live)), int(perRate*rate))
+	if live >= largeHeap {
+		p = min(p, ofLarge)
+	}
+	return min(p, usual())
+}
+
+// Watch looks at the heap after every collection, and limits its growth. If the user has set GOGC, it does nothing.
 func Watch() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	w := &watch{release: func() {}}
+	w := &watch{release: func() {}, began: time.Now()}
+	_, w.before = heap()
 	w.next()
 	return w.stop
 }
 
 // watch is a running Watch.
 type watch struct {
+	began  time.Time
+	before uint64 // bytes allocated until then
+
 	mu      sync.Mutex
 	over    bool
 	release func() // ends the limit that applies
-	limited bool
+	percent int    // that limit; 0 = none
 }
 
 // sentinel is an object that nothing refers to, so every collection finds it.
@@ -85,14 +108,19 @@ func (w *watch) collected() {
 	if w.over {
 		return
 	}
-	if large := liveHeap() >= largeHeap; large != w.limited {
-		w.limited = large
-		w.release()
-		if w.release = func() {}; large {
-			w.release = Limit(ofLarge)
-		}
+	live, allocated := heap()
+	if p := growth(live, w.rate(allocated)); p != w.percent {
+		before := w.release
+		w.percent, w.release = p, Limit(p)
+		before()
 	}
 	w.next()
+}
+
+// rate returns the bytes that were allocated per second, on average since the beginning. The second before it counts too, so that the burst of a start
+// weighs little.
+func (w *watch) rate(allocated uint64) float64 {
+	return float64(allocated-w.before) / (time.Since(w.began) + time.Second).Seconds()
 }
 
 func (w *watch) stop() {
@@ -102,9 +130,9 @@ func (w *watch) stop() {
 	w.release()
 }
 
-// liveHeap returns how many bytes the last collection found in use.
-func liveHeap() uint64 {
-	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(live)
-	return live[0].Value.Uint64()
+// heap returns how many bytes the last collection found in use, and how many have been allocated since the start of the program.
+func heap() (live, allocated uint64) {
+	m := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(m)
+	return m[0].Value.Uint64(), m[1].Value.Uint64()
 }
