@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"aiperf/internal/base/heapgrowth"
+	"aiperf/internal/base/programpages"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/config"
@@ -85,6 +86,7 @@ func Run(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, opts Opt
 		return nil, err
 	}
 	defer o.close(ctx)
+	programpages.Release()
 	sent := o.send(ctx)
 	if o.opts.Worker != nil {
 		return nil, errors.Join(sent.err, sent.outputErr, o.reportToController(sent), o.encodes())

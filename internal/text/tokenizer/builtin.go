@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"sync"
 
+	"aiperf/internal/base/programpages"
 	"aiperf/internal/text/tokenizer/rankfile"
 )
 
@@ -13,11 +14,11 @@ const BuiltinName = "builtin"
 // packed is the published rank list of o200k_base in its packed form.
 //
 //go:embed o200k_base.bin
-var packed []byte
+var packed string
 
 // builtin loads the tokenizer at its first use.
 var builtin = sync.OnceValues(func() (*Tokenizer, error) {
-	ranks, err := rankfile.Unpack(packed)
+	ranks, err := rankfile.Unpack(programpages.Bytes(packed))
 	if err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"aiperf/internal/base/programpages"
 	"aiperf/internal/text/hfhub"
 	"aiperf/internal/text/tokenizer/addedtokens"
 	"aiperf/internal/text/tokenizer/pretoken"
@@ -94,7 +95,7 @@ func openEncoding(ctx context.Context, name string, o Options) (*Tokenizer, erro
 	e := encodings()[name]
 	text := []byte(nil)
 	if e.sha256 == o200kSum {
-		v, err := rankfile.Unpack(packed)
+		v, err := rankfile.Unpack(programpages.Bytes(packed))
 		if err != nil {
 			return nil, err
 		}

@@ -64,7 +64,7 @@ func mustBuiltin(t testing.TB) *Tokenizer {
 func TestBuiltinVectors(t *testing.T) { checkVectors(t, mustBuiltin(t), "builtin") }
 
 func TestBuiltinIsThePublishedRankList(t *testing.T) {
-	v, err := rankfile.Unpack(packed)
+	v, err := rankfile.Unpack([]byte(packed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestBuiltinFacts(t *testing.T) {
 
 func BenchmarkLoadBuiltin(b *testing.B) {
 	for b.Loop() {
-		v, err := rankfile.Unpack(packed)
+		v, err := rankfile.Unpack([]byte(packed))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"aiperf/internal/base/processors"
+	"aiperf/internal/base/programpages"
 	"aiperf/internal/base/rng"
 )
 
@@ -26,7 +27,7 @@ type Tokenizer interface {
 // The collected works of Shakespeare (public domain), plain ASCII text.
 //
 //go:embed shakespeare.txt.zst
-var shakespeare []byte
+var shakespeare string
 
 // Number of o200k_base tokens of every chunk, 16 bits little-endian each.
 //
@@ -110,7 +111,7 @@ func newCorpus(tok Tokenizer) (*Corpus, error) {
 		return nil, fmt.Errorf("prompt corpus: %w", err)
 	}
 	defer z.Close()
-	text, err := z.DecodeAll(shakespeare, nil)
+	text, err := z.DecodeAll(programpages.Bytes(shakespeare), nil)
 	if err != nil {
 		return nil, fmt.Errorf("prompt corpus: %w", err)
 	}

@@ -21,7 +21,7 @@ func TestCorpusText(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer z.Close()
-	text, err := z.DecodeAll(shakespeare, nil)
+	text, err := z.DecodeAll([]byte(shakespeare), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
