@@ -216,7 +216,7 @@ func (r *simRequest) Discard() {
 	r.s.discarded++
 }
 
-// Wait implements ArmedRequest. Every second request waits in a goroutine of its own.
+// Wait implements ArmedRequest. Every second request waits in its own goroutine.
 func (r *simRequest) Wait(firstToken func(int64), ended func(Outcome)) {
 	wait := func() { ended(r.wait(firstToken)) }
 	if r.seen.Number%2 == 1 {

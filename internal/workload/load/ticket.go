@@ -52,7 +52,7 @@ type ticket struct {
 	arrived int64 // arrival of the ticket's answer
 
 	next   *ticket     // ticket that the end of this one has launched; nil = none
-	passed atomic.Bool // Wait has returned, or the request has ended: what comes second goes on with next
+	passed atomic.Bool // Wait has returned, or the request has ended: what comes second continues with next
 
 	fenced   bool // it came after the fence and was not sent
 	finished bool
@@ -129,7 +129,7 @@ func (g *Generator) serveOne(t *ticket) (next *ticket) {
 	return nil
 }
 
-// ended reports how a request ended. If the goroutine that waited for it is gone, this one goes on with the next request.
+// ended reports how a request ended. If the goroutine that waited for it is gone, this one continues with the next request.
 func (t *ticket) ended(out Outcome) {
 	g := t.p.g
 	t.next = g.returned(t, out)
