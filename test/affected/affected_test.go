@@ -40,6 +40,40 @@ func TestAffectedBy(t *testing.T) {
 	}
 }
 
+// TestReaders: a package whose tests name a path outside of their folder is affected by a change of files there.
+func TestReaders(t *testing.T) {
+	t.Chdir("../..")
+	g, err := load([]string{"./internal/workload/accuracy", "./internal/base/archtest", "./internal/base/sobol"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := g.addReaders(); err != nil {
+		t.Fatal(err)
+	}
+	const accuracy, archtest = "aiperf/internal/workload/accuracy", "aiperf/internal/base/archtest"
+	for file, want := range map[string][]string{
+		"docs/howto/benchmark.md":       {archtest, accuracy},
+		"docs/glossary.md":              {archtest},
+		"internal/base/rng/rng.go":      {archtest, accuracy, "aiperf/internal/base/sobol"},
+		"internal/base/rng/rng_test.go": {archtest},
+	} {
+		got := g.affectedBy([]string{file}, nil, false)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", file, got, want)
+		}
+	}
+}
+
+func TestOutsidePaths(t *testing.T) {
+	text := `f("../../docs/*.md", filepath.Join("..", "report", "x"), "../../.." + name, ` + "`../y`" + `, "../z/"+name, "a/../b", "../../../../x")`
+	want := []string{"docs", "internal/report/x", ".", "internal/y", "internal/z", "."}
+	if got := outsidePaths("internal/cli", text); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestDirect asks for the packages with changed files only.
 func TestDirect(t *testing.T) {
 	t.Chdir("../..")
@@ -62,7 +96,7 @@ func TestDirect(t *testing.T) {
 
 func TestAllWithoutACommit(t *testing.T) {
 	t.Chdir("../..")
-	got, err := affected("", nil, false, []string{"./internal/base/sobol", "./internal/base/rng"})
+	got, err := affected("", nil, false, false, []string{"./internal/base/sobol", "./internal/base/rng"})
 	slices.Sort(got)
 	if err != nil || !slices.Equal(got, []string{"aiperf/internal/base/rng", "aiperf/internal/base/sobol"}) {
 		t.Errorf("%v %v", got, err)

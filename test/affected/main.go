@@ -1,9 +1,10 @@
 // Affected prints which packages a change can affect: those that have a changed file, or whose program or tests import such a package, directly or through
 // others. CI leaves out the slow checks of the other packages. Without a commit it prints all.
 //
-//	go run ./test/affected [-files PATHS] [-direct] COMMIT PACKAGES…    the change is from COMMIT to the files of now
+//	go run ./test/affected [-files PATHS] [-direct] [-tests] COMMIT PACKAGES…    the change is from COMMIT to the files of now
 //
-// -direct prints only packages that have a changed file.
+// -direct prints only packages that have a changed file. -tests also prints packages whose tests read a changed file elsewhere, as far as they name a path
+// that begins with "..".
 // With a file or folder of -files in the change, which are separated by commas, and with go.mod or go.sum, every package is affected.
 package main
 
@@ -25,12 +26,13 @@ import (
 func main() {
 	files := flag.String("files", "", "files and folders that affect every package, separated by commas")
 	direct := flag.Bool("direct", false, "only packages that have a changed file, not those that import them")
+	tests := flag.Bool("tests", false, "also packages whose tests read changed files elsewhere")
 	flag.Parse()
 	if flag.NArg() < 2 {
-		fmt.Fprintln(os.Stderr, "usage: affected [-files PATHS] COMMIT PACKAGES…")
+		fmt.Fprintln(os.Stderr, "usage: affected [-files PATHS] [-direct] [-tests] COMMIT PACKAGES…")
 		os.Exit(2)
 	}
-	names, err := affected(flag.Arg(0), strings.Split(*files, ","), *direct, flag.Args()[1:])
+	names, err := affected(flag.Arg(0), strings.Split(*files, ","), *direct, *tests, flag.Args()[1:])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "affected:", err)
 		os.Exit(1)
@@ -41,10 +43,15 @@ func main() {
 }
 
 // affected returns the packages that match patterns and that the change since a commit affects.
-func affected(commit string, always []string, direct bool, patterns []string) ([]string, error) {
+func affected(commit string, always []string, direct, tests bool, patterns []string) ([]string, error) {
 	list, err := load(patterns)
 	if err != nil {
 		return nil, err
+	}
+	if tests {
+		if err := list.addReaders(); err != nil {
+			return nil, err
+		}
 	}
 	if commit == "" {
 		return list.wanted, nil
@@ -63,6 +70,7 @@ func affected(commit string, always []string, direct bool, patterns []string) ([
 // pkg is what is read of a package in the output of go list. The tests of a package are another package, with the suffix .test.
 type pkg struct {
 	ImportPath, ForTest, Dir                    string
+	TestGoFiles, XTestGoFiles                   []string
 	Deps                                        []string
 	DepOnly                                     bool
 	EmbedFiles, TestEmbedFiles, XTestEmbedFiles []string
@@ -78,16 +86,19 @@ type graph struct {
 	needs  map[string]map[string]bool // package in question → every package that it or its tests import, itself too
 	folder map[string][]string        // folder from the root of the module → its package
 	embeds map[string][]string        // file from the root of the module → packages that embed it
+	tests  map[string][]string        // package in question → files of its tests, with the folder of the package
+	reads  map[string][]string        // file or folder from the root of the module, "." for the root → packages in question whose tests name it
+	root   string                     // folder of the module
 }
 
 // load reads the packages that match patterns, with everything that they and their tests import.
 func load(patterns []string) (*graph, error) {
-	const fields = "-json=ImportPath,ForTest,Dir,Deps,DepOnly,EmbedFiles,TestEmbedFiles,XTestEmbedFiles,Module"
+	const fields = "-json=ImportPath,ForTest,Dir,TestGoFiles,XTestGoFiles,Deps,DepOnly,EmbedFiles,TestEmbedFiles,XTestEmbedFiles,Module"
 	out, err := output("go", append([]string{"list", "-deps", "-test", fields}, patterns...)...)
 	if err != nil {
 		return nil, err
 	}
-	g := &graph{needs: map[string]map[string]bool{}, folder: map[string][]string{}, embeds: map[string][]string{}}
+	g := &graph{needs: map[string]map[string]bool{}, folder: map[string][]string{}, embeds: map[string][]string{}, tests: map[string][]string{}}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
 		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
@@ -118,7 +129,12 @@ func (g *graph) add(p *pkg) {
 	if err != nil {
 		return
 	}
-	dir = filepath.ToSlash(dir)
+	dir, g.root = filepath.ToSlash(dir), p.Module.Dir
+	if !p.DepOnly && p.ImportPath == name {
+		for _, f := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			g.tests[name] = append(g.tests[name], path.Join(dir, f))
+		}
+	}
 	if !slices.Contains(g.folder[dir], name) {
 		g.folder[dir] = append(g.folder[dir], name)
 	}
@@ -146,6 +162,14 @@ func (g *graph) affectedBy(files, always []string, direct bool) []string {
 		for _, a := range always {
 			if a != "" && (file == a || strings.HasPrefix(file, strings.TrimSuffix(a, "/")+"/")) {
 				return g.wanted
+			}
+		}
+		for dir := file; ; dir = path.Dir(dir) {
+			for _, n := range g.reads[dir] {
+				own[n] = true
+			}
+			if dir == "." {
+				break
 			}
 		}
 		names := append(slices.Clone(g.embeds[file]), g.folder[g.home(file)]...)
