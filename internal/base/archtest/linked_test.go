@@ -7,13 +7,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // TestLinkerDropsMethods: nothing in the built program looks methods up by name, as text/template does; the linker would have to keep every exported
 // method of every package (8 MB). cobra imports it for templates of help, which we set none of, so that the linker drops it.
 func TestLinkerDropsMethods(t *testing.T) {
-	for line := range strings.Lines(linked(t)) {
+	for line := range strings.Lines(linked()) {
 		name, imports, _ := strings.Cut(line, ":")
 		if (strings.Contains(imports, " text/template ") || strings.Contains(imports, " html/template ")) && name != "github.com/spf13/cobra" {
 			t.Errorf("%s imports templates: write pages with internal/report/htmlgen", name)
@@ -27,15 +28,14 @@ func TestLinkerDropsMethods(t *testing.T) {
 	}
 }
 
-// linked lists the packages of the program, each with its imports: "path: import import ".
-func linked(t *testing.T) string {
-	t.Helper()
+// linked lists the packages of the program, each with its imports: "path: import import ". The tests share the list.
+var linked = sync.OnceValue(func() string {
 	out, err := exec.Command("go", "list", "-deps", "-f", `{{.ImportPath}}: {{join .Imports " "}} `, "aiperf/cmd/aiperf").Output()
 	if err != nil {
-		t.Fatal(err)
+		panic(err)
 	}
 	return string(out)
-}
+})
 
 // keptOut lists packages and folders of packages that the program does without. Tests use most of them as second witnesses.
 var keptOut = map[string]string{
@@ -55,7 +55,7 @@ var keptOut = map[string]string{
 
 // TestKeptOut: packages that were dropped for their weight are not linked again.
 func TestKeptOut(t *testing.T) {
-	for line := range strings.Lines(linked(t)) {
+	for line := range strings.Lines(linked()) {
 		name, _, _ := strings.Cut(line, ":")
 		for prefix, why := range keptOut {
 			if name == prefix || strings.HasPrefix(name, prefix+"/") {

@@ -26,7 +26,7 @@ func TestThePageShowsTheWings(t *testing.T) {
 	if !slices.Equal(wings, Wings) {
 		t.Errorf("the page has the wings %v, want %v", wings, Wings)
 	}
-	list := packages(t)
+	list := packages()
 	for name := range list {
 		if strings.HasPrefix(name, "internal/") && strings.Count(name, "/") == 2 && !shown[name] {
 			t.Errorf("ARCHITECTURE.md does not show %s", name)

@@ -2,20 +2,21 @@ package archtest
 
 import (
 	"bytes"
+	"fmt"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// packages lists every package of the module with its direct imports from the module, both as paths below it.
-func packages(t *testing.T) map[string][]string {
-	t.Helper()
+// packages lists every package of the module with its direct imports from the module, both as paths below it. The tests share the list.
+var packages = sync.OnceValue(func() map[string][]string {
 	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, "aiperf/...")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, stderr.String())
+		panic(fmt.Sprintf("go list: %v\n%s", err, stderr.String()))
 	}
 	list := map[string][]string{}
 	for line := range strings.Lines(string(out)) {
@@ -29,14 +30,14 @@ func packages(t *testing.T) map[string][]string {
 		}
 	}
 	if len(list) == 0 {
-		t.Fatal("go list found no package")
+		panic("go list found no package")
 	}
 	return list
-}
+})
 
 func TestEveryPackageHasAWing(t *testing.T) {
 	filled := map[string]bool{}
-	for name := range packages(t) {
+	for name := range packages() {
 		wing, position := WingOf(name)
 		if position < 0 {
 			t.Errorf("%s is in no wing; put it into one of internal/{%s}", name, strings.Join(Wings, ","))
@@ -52,7 +53,7 @@ func TestEveryPackageHasAWing(t *testing.T) {
 
 // TestImportsGoDown: a package imports its own wing and earlier ones. Programs import what they want, and nothing imports them.
 func TestImportsGoDown(t *testing.T) {
-	for name, imports := range packages(t) {
+	for name, imports := range packages() {
 		wing, from := WingOf(name)
 		for _, imp := range imports {
 			other, to := WingOf(imp)
