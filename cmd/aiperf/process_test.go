@@ -15,6 +15,7 @@ import (
 
 // TestFirstCommand: the command of the first tour prints a report and leaves all files; its first request comes soon.
 func TestFirstCommand(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	truth := filepath.Join(t.TempDir(), "truth.jsonl")
 	u := "mock://?" + url.Values{"ttft": {"1ms"}, "itl": {"100us"}, "truth-log": {truth}}.Encode()
@@ -40,6 +41,7 @@ func TestFirstCommand(t *testing.T) {
 
 // TestServerLimited: a server that is too slow for the rate, with all slots taken, is distinguished from a slow client.
 func TestServerLimited(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	p := program(t, "--url", "mock://?ttft=30ms&itl=0&tokens=4", "--request-rate", "200", "--request-rate-mode", "constant",
 		"--concurrency", "2", "--request-count", "40", "--isl", "8", "--num-dataset-entries", "4")

@@ -22,6 +22,7 @@ func (p *process) again(args ...string) *process {
 
 // TestSecondRun: files of an earlier run go when the next one begins to write, and only then.
 func TestSecondRun(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	server := newScripted(t, 1000)
 	args := towards(server.URL, "--request-count", "2", "--export-level")

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // runInfo is what tests read of run_info.
@@ -21,6 +23,7 @@ type runInfo struct {
 
 // TestRunInfo: the summary tells the seed, the variation of a repeat, and the place of the files.
 func TestRunInfo(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	server := newScripted(t, 1000)
 	single := program(t, towards(server.URL, "--request-count", "2", "--random-seed", "7")...)

@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/sim/mockserver"
 )
 
 // TestScheduleOfSessions: a file of conversations with times is replayed without any flag, every turn of it, at its instants.
 func TestScheduleOfSessions(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	var rows strings.Builder
 	for i := range 5 {

@@ -148,6 +148,7 @@ const hostileText = "\x1b]0;owned\a\x1b[2J\u202e</script><img src=x onerror=aler
 // TestHostileAnswersShown: neither a secret nor text that steers a terminal or a page reaches what people look at: the live view and the report at a
 // terminal, the page of the run with the data packed in it, the plots, the page of the messages.
 func TestHostileAnswersShown(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	all := strings.Join([]string{apiKey, headerKey, urlKey, userWord, extraKey, shortKey}, " ") + " " + hostileText
 	text, err := json.Marshal(all)

@@ -47,6 +47,7 @@ func TestDeadServerEndsTheDuration(t *testing.T) {
 
 // TestServerSaysOurWords: a server that speaks of open files is not this machine at its limits.
 func TestServerSaysOurWords(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	p := program(t, towards(says(t, "HTTP/1.1 500 Oops\r\nConnection: close\r\nContent-Length: 19\r\n\r\ntoo many open files"), "--request-count", "5")...)
 	p.run()

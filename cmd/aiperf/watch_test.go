@@ -25,6 +25,7 @@ func watcher(t *testing.T, args ...string) *process {
 
 // TestWatchTerminal: another process shows the view of a run with its figures; leaving it leaves the run alone.
 func TestWatchTerminal(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	run := program(t, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.3&dcgm=2", "--model", "watched-model", "--tokenizer", "builtin", "--streaming", "--concurrency", "2",
 		"--benchmark-duration", "600", "--stats-interval", "0.25").start()
@@ -64,6 +65,7 @@ func TestWatchTerminal(t *testing.T) {
 // TestWatchTerminals: the view comes up and gives back every kind of terminal, as it is over ssh and in tmux; one that takes nothing any more keeps
 // nobody from leaving; a dumb one, and one that asks for plain lines, gets lines.
 func TestWatchTerminals(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	run := program(t, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10", "--model", "m", "--tokenizer", "builtin", "--concurrency", "2", "--benchmark-duration", "600", "--stats-interval", "0.25").start()
 	t.Cleanup(func() {

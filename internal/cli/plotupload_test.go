@@ -11,10 +11,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestPlotUpload: the images go below plots/ of the run that is named, or of the one that the upload of the run made; an impossible upload is refused.
 func TestPlotUpload(t *testing.T) {
+	testhome.Slow(t)
 	var mu sync.Mutex
 	var calls []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,10 +12,12 @@ import (
 	"time"
 
 	"aiperf/internal/base/setting"
+	"aiperf/internal/base/testhome"
 )
 
 // TestWatchPage: the page of a run in another process shows its state, and for a series which run it is; it ends with watch.
 func TestWatchPage(t *testing.T) {
+	testhome.Slow(t)
 	w, out, _ := watched(t.TempDir(), speaks)
 	w.dir = filepath.Join(w.root, "concurrency_4")
 	w.storeState(w.dir, told(1), time.Now())

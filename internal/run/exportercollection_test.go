@@ -37,6 +37,7 @@ func exporter(t *testing.T, page func(w http.ResponseWriter, r *http.Request, n 
 
 // TestBadExporters: exporters never change the requests of a run, and its files say what was lost.
 func TestBadExporters(t *testing.T) {
+	testhome.Slow(t)
 	var served atomic.Int64
 	dir := t.TempDir()
 	b := whole(dir, answers(t, &served), 6)

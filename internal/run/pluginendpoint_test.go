@@ -151,6 +151,7 @@ func TestEndpointPlugins(t *testing.T) {
 // TestEndpointPluginFaults: a program that fails costs the requests that need it an error with its name; one that cannot start ends the run before the
 // first request.
 func TestEndpointPluginFaults(t *testing.T) {
+	testhome.Slow(t)
 	usePlugins(t, "testdata/endpoints")
 	for kind, want := range map[string]string{
 		"dies":     `plug-in endpoint:dies: format: the program ended unexpectedly (exit status 1); its last line on standard error: "out of paper"`,

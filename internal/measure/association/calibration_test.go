@@ -85,6 +85,7 @@ func family(r *rand.Rand, n int) []Fact {
 // TestFalseAlarms: with facts that have nothing to do with slowness, at most 5 % of the runs have any finding, however slow requests and facts are
 // bunched. A test that took the requests as independent would alarm in most of them.
 func TestFalseAlarms(t *testing.T) {
+	testhome.Slow(t)
 	runs := repeats(4, 60, 600)
 	for _, c := range []struct {
 		n     int
@@ -194,6 +195,7 @@ func effectOf(slow []bool, x []float64) float64 {
 
 // TestBunchingFalseAlarms: slow requests at random instants are called bunched in at most 5 % of the runs; bunched ones in all.
 func TestBunchingFalseAlarms(t *testing.T) {
+	testhome.Slow(t)
 	runs := repeats(20, 100, 500)
 	for _, share := range []float64{0.01, 0.1} {
 		alarms, found := 0, 0

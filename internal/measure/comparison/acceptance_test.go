@@ -235,6 +235,7 @@ func alarmed(t *testing.T, name string, n, each int, effect, sd, noise float64) 
 
 // TestFalseAlarmsAndPower: equal servers are rarely called different, by five runs each or one; 10 % slower is found.
 func TestFalseAlarmsAndPower(t *testing.T) {
+	testhome.Slow(t)
 	for _, one := range []struct {
 		name              string
 		n, each           int

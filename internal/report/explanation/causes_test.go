@@ -170,12 +170,10 @@ func gpuLines(r *rand.Rand) []byte {
 
 // TestKnownCauses: the right cause is first in at least 95 % of the simulated runs, and without a cause at most 5 % of them name anything.
 func TestKnownCauses(t *testing.T) {
+	testhome.Slow(t)
 	runs, enough := 16, 0.9
-	switch {
-	case *full:
+	if *full {
 		runs, enough = 200, 0.95
-	case testing.Short():
-		runs, enough = 2, 0.5
 	}
 	for _, c := range causes() {
 		t.Run(c.name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/report/ui/liveview"
 )
 
@@ -189,6 +190,7 @@ func TestGuard(t *testing.T) {
 // TestSleepers: fifty browsers that do not read delay neither the run nor each other; the next one is refused, and one that wakes up gets the present
 // state in one message.
 func TestSleepers(t *testing.T) {
+	testhome.Slow(t)
 	s, run := listen(t), new(growing)
 	t.Cleanup(func() { _ = s.Close(context.Background()) })
 	s.Begin(Source{Fill: func(st *liveview.State) {

@@ -231,6 +231,7 @@ func TestFind(t *testing.T) {
 
 // TestClientCeiling: where the client cannot keep three quarters of the truth, the answer is a bound that it kept, and no capacity.
 func TestClientCeiling(t *testing.T) {
+	testhome.Slow(t)
 	s := simulated{o: server(func(o *batching.Options) { o.Outlier, o.Stall = 0, .0005 }), limit: 200, ceiling: 0.75 * 54.37}
 	n := 4
 	if *full {
@@ -271,6 +272,7 @@ func BenchmarkPosterior(b *testing.B) {
 
 // TestStanding: a client with pauses gets the same answer as one without: the skipped share is subtracted from the load.
 func TestStanding(t *testing.T) {
+	testhome.Slow(t)
 	o := server(func(o *batching.Options) { o.Outlier, o.Stall = 0, .0005 })
 	n, pauses := 2, []float64{1}
 	if *full {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 )
@@ -133,6 +134,7 @@ func TestConvergenceSentence(t *testing.T) {
 
 // TestSearchConverges: the runs of a value end when its statistic is known well enough, but not before the requested replicates.
 func TestSearchConverges(t *testing.T) {
+	testhome.Slow(t)
 	for replicates, want := range map[int]int{0: 3, 4: 5} {
 		_, _, told, tried, _, err := searched(t, func(r *config.Run) {
 			limit := 0.1

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 const commit = "0123456789abcdef0123456789abcdef01234567"
@@ -207,6 +209,7 @@ func TestFetchMendsCutsAndOverload(t *testing.T) {
 }
 
 func TestFetchFailures(t *testing.T) {
+	testhome.Slow(t)
 	code := func(status int, code string) func(w http.ResponseWriter, r *http.Request) bool {
 		return func(w http.ResponseWriter, _ *http.Request) bool {
 			w.Header().Set("X-Error-Code", code)

@@ -31,6 +31,7 @@ func heavyFile(t *testing.T, normalizer, pretokenizer any) string {
 
 // TestHeavyPatterns: a pattern that would try every way to cut a text is refused when its file is read.
 func TestHeavyPatterns(t *testing.T) {
+	testhome.Slow(t)
 	for _, pattern := range []string{
 		`(a+)+$`, `(a|a)*b`, `(a|aa)+$`, `(.*)*x`, `(\w+\s?)*$`, `(?:(?:a*)*)*b`, `a*a*a*a*a*b`, `(?=(a+)+b)a`, `(1+)+x`, `(\s+)+x`, `(?:\p{Han}+)+x`, `(ab)*(ab)*(ab)*c`,
 	} {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // env makes an environment of pairs; the cache is an empty directory.
@@ -162,6 +164,7 @@ func TestOpenHub(t *testing.T) {
 
 // An endpoint that cannot be reached fails well within ten seconds.
 func TestOpenHubDown(t *testing.T) {
+	testhome.Slow(t)
 	const down = "http://127.0.0.1:1"
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()

@@ -12,10 +12,12 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/rng"
+	"aiperf/internal/base/testhome"
 )
 
 // TestArrivalsOfMachines: the arrivals of several machines together are those of one process, to the nanosecond.
 func TestArrivalsOfMachines(t *testing.T) {
+	testhome.Slow(t)
 	const n, t0 = 5000, int64(1_000_000_000)
 	ramp := func(s RampStrategy) Phase {
 		return Phase{Rate: 500, RateRamp: Ramp{Duration: 20 * time.Second, Strategy: s}}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // settings are those of a program that behaves in one way, with short limits.
@@ -226,6 +228,7 @@ func TestBrokenParts(t *testing.T) {
 
 // TestDeafProgram: a program that never reads blocks nobody, and its end is bounded.
 func TestDeafProgram(t *testing.T) {
+	testhome.Slow(t)
 	for how, want := range map[string]string{"deaf": "no answer to echo within", "no-stdin": "the program does not read its standard input"} {
 		s := settings(t, how)
 		if s.Limits.Calls = 4; how == "deaf" {

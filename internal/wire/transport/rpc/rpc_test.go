@@ -19,6 +19,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/grpcwire"
 	"aiperf/internal/wire/transport"
@@ -248,6 +249,7 @@ func TestFailures(t *testing.T) {
 
 // TestEndlessEmptyMessages: messages without content end at the number of events that HTTP allows, or at the request's timeout.
 func TestEndlessEmptyMessages(t *testing.T) {
+	testhome.Slow(t)
 	var sent atomic.Int64
 	address := serve(t, func(s grpc.ServerStream) error {
 		var in []byte

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/grpcwire"
 	"aiperf/internal/wire/transport"
@@ -320,6 +321,7 @@ func TestWindows(t *testing.T) {
 
 // TestServerThatStopsReading: a request that the server does not read ends at its timeout.
 func TestServerThatStopsReading(t *testing.T) {
+	testhome.Slow(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // possible ends a test on a machine where no sandbox can be made, after it has seen that nothing is run there.
@@ -24,6 +26,7 @@ func possible(t *testing.T) bool {
 }
 
 func TestPrograms(t *testing.T) {
+	testhome.Slow(t)
 	if !possible(t) {
 		return
 	}
