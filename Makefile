@@ -8,6 +8,8 @@ FUZZTIME ?= 60s
 TEXTS    ?= 1500
 # What make test and make lint look at. CI gives them the packages that a change affects.
 PACKAGES ?= ./...
+# CI sets VET to ":", because the govet of golangci-lint has every check of go vet.
+VET      ?= $(GO) vet
 PYTHON   ?= python3
 # vet runs before. Without debug information a test links in half the time; traces of failures have their lines all the same.
 TESTFLAGS := -vet=off -ldflags=-w
@@ -71,7 +73,7 @@ install: build ## aiperf and a link with the old name genai-perf, into $(DESTDIR
 	ln -sf aiperf $(DESTDIR)$(PREFIX)/bin/genai-perf
 
 test: ## every test; the transport with its loop, with Go's poller and with a loop that rests
-	$(GO) vet $(PACKAGES)
+	$(VET) $(PACKAGES)
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 ifneq ($(filter ./... ./internal/wire/transport,$(PACKAGES)),)
 	$(GO) test $(TESTFLAGS) ./internal/wire/transport -poller
@@ -171,9 +173,8 @@ data-figures: build ## figures of docs/large-files.md: lengths (TOKENIZERS: fold
 test-real: build ## runs against servers that others wrote, installed under .real (NAMES="hypercorn llamacpp": some of them)
 	test/real/run $(NAMES)
 
-lint: ## formatting, vet, the floors of the house, golangci-lint, and the words of pages, messages and comments by vale (make tools installs both)
+lint: ## formatting, the floors of the house, golangci-lint (vet too), and the words of pages, messages and comments by vale (make tools installs both)
 	@test -z "$$(gofmt -l cmd internal)" || { gofmt -l cmd internal; echo 'not gofmt-ed'; exit 1; }
-	$(GO) vet $(PACKAGES)
 	$(GO) list -export -test -tags nocluster ./cmd/aiperf >/dev/null # compiles the program and its tests without the code for clusters
 	$(GO) test -short ./internal/base/archtest
 	@command -v golangci-lint >/dev/null || { echo 'golangci-lint is not installed: make tools'; exit 1; }
