@@ -162,7 +162,6 @@ type TimeWeighted struct {
 }
 
 // Weigh describes segments, with each value weighted by its duration. If there are none, everything is 0. It reorders the segments.
-// Like Curve, it sorts them without package sorting.
 func Weigh(s []Segment) TimeWeighted {
 	var total int64
 	for _, x := range s {
@@ -180,33 +179,62 @@ func Weigh(s []Segment) TimeWeighted {
 		squares.Add(float64(x.Dt) * (x.V - w.Avg) * (x.V - w.Avg))
 	}
 	w.Std = math.Sqrt(squares.Value() / float64(total))
-	slices.SortFunc(s, func(a, b Segment) int { return ascending(a.V, b.V) })
-	w.Min, w.Max = s[0].V, s[len(s)-1].V
-	levels := [...]struct {
+	w.Min, w.Max = s[0].V, s[0].V
+	for _, x := range s {
+		w.Min, w.Max = min(w.Min, x.V), max(w.Max, x.V)
+	}
+	at, before := 0, int64(0)
+	for _, level := range [...]struct {
 		share float64
 		to    *float64
-	}{{0.5, &w.P50}, {0.9, &w.P90}, {0.95, &w.P95}, {0.99, &w.P99}}
-	var passed int64
-	next := 0
-	for _, x := range s {
-		passed += x.Dt
-		for next < len(levels) && float64(passed)/float64(total) >= levels[next].share {
-			*levels[next].to = x.V
-			next++
-		}
+	}{{0.5, &w.P50}, {0.9, &w.P90}, {0.95, &w.P95}, {0.99, &w.P99}} {
+		at, before = reach(s, at, before, total, level.share)
+		*level.to = s[at].V
 	}
 	return w
 }
 
-// ascending compares numbers other than NaN. It is faster than cmp.Compare.
-func ascending(a, b float64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
+// reach finds the smallest value up to which the durations of segments add up to a share of total. It returns the place of a segment with this value, and
+// the duration of all smaller ones, which are before that place. from and before are what it returned for a smaller share; at first both are 0. It does not
+// sort: each step divides the segments that may have the value into smaller, equal and larger ones than one that it draws.
+func reach(s []Segment, from int, before, total int64, share float64) (at int, smaller int64) {
+	reached := func(d int64) bool { return float64(d)/float64(total) >= share }
+	draw := uint64(1) // a linear congruential generator: its places follow no pattern of the load
+	for to := len(s); ; {
+		draw = draw*6364136223846793005 + 1442695040888963407
+		pivot := s[from+int(draw>>33%uint64(to-from))].V
+		low, equal, lowTime, equalTime := divide(s[from:to], pivot)
+		switch {
+		case low > 0 && reached(before+lowTime):
+			to = from + low
+		case reached(before+lowTime+equalTime) || from+low+equal == to:
+			return from + low, before + lowTime
+		default:
+			from, before = from+low+equal, before+lowTime+equalTime
+		}
 	}
-	return 0
+}
+
+// divide moves the segments with smaller values than pivot to the front and those with larger ones to the end. It returns how many are smaller and equal,
+// and their durations.
+func divide(s []Segment, pivot float64) (low, equal int, lowTime, equalTime int64) {
+	end := len(s)
+	for i := 0; i < end; {
+		switch x := s[i]; {
+		case x.V < pivot:
+			s[i], s[low] = s[low], x
+			lowTime += x.Dt
+			low++
+			i++
+		case x.V > pivot:
+			end--
+			s[i], s[end] = s[end], x
+		default:
+			equalTime += x.Dt
+			i++
+		}
+	}
+	return low, end - low, lowTime, equalTime
 }
 
 // Scale multiplies every statistic by k > 0.

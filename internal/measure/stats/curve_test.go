@@ -1,7 +1,10 @@
 package stats
 
 import (
+	"cmp"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -166,5 +169,57 @@ func TestPerHasNoRepeats(t *testing.T) {
 	c := Curve{{0, 2}, {1, 4}, {2, 6}}.Per(Curve{{0, 1}, {1, 2}, {2, 3}})
 	if len(c) != 1 || c[0] != (Point{0, 2}) {
 		t.Errorf("%v, want one point of 2", c)
+	}
+}
+
+// TestWeighLikeSorting: the levels are those of the sorted segments, also with equal values and with lengths of any size.
+func TestWeighLikeSorting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := rapid.SampledFrom([]int{1, 3, 1000}).Draw(t, "values")
+		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Segment {
+			return Segment{rapid.Int64Range(1, 1e9).Draw(t, "Dt"), float64(rapid.IntRange(0, values).Draw(t, "V"))}
+		}), 1, 200).Draw(t, "segments")
+		sorted := slices.Clone(list)
+		slices.SortFunc(sorted, func(a, b Segment) int { return cmp.Compare(a.V, b.V) })
+		var total int64
+		for _, x := range sorted {
+			total += x.Dt
+		}
+		level := func(share float64) float64 {
+			var passed int64
+			for _, x := range sorted {
+				if passed += x.Dt; float64(passed)/float64(total) >= share {
+					return x.V
+				}
+			}
+			return math.NaN()
+		}
+		got := Weigh(list)
+		want := [6]float64{sorted[0].V, sorted[len(sorted)-1].V, level(0.5), level(0.9), level(0.95), level(0.99)}
+		if have := [6]float64{got.Min, got.Max, got.P50, got.P90, got.P95, got.P99}; have != want {
+			t.Errorf("%v, want %v", have, want)
+		}
+	})
+}
+
+// BenchmarkWeigh describes the curves of a long run: random values, and whole numbers that rise and fall.
+func BenchmarkWeigh(b *testing.B) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for name, value := range map[string]func(i int) float64{
+		"random": func(int) float64 { return r.Float64() },
+		"waves":  func(i int) float64 { return float64(min(i%1000, 1000-i%1000)) },
+		"rising": func(i int) float64 { return float64(i) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			list := make([]Segment, 1_000_000)
+			for i := range list {
+				list[i] = Segment{1 + r.Int64N(100_000), value(i)}
+			}
+			again := make([]Segment, len(list))
+			for b.Loop() {
+				copy(again, list)
+				Weigh(again)
+			}
+		})
 	}
 }
