@@ -61,8 +61,8 @@ func apply() {
 }
 
 // growth returns by how many percent a heap may grow, of which a number of bytes is in use, while rate bytes per second are allocated. A collection costs
-// time in proportion to what is in use. So a growth in proportion to the rate keeps the share of the CPU time that collections take, below a tenth of
-// a core.
+// time in proportion to what is in use, some 0.4 ms for 1 MB. So with a growth in proportion to the rate collections take a constant share, some 4 % of a
+// core.
 func growth(live uint64, rate float64) int {
 	p := max(least, int(100*freely/max(1, live)), int(perRate*rate))
 	if live >= largeHeap {

@@ -32,22 +32,27 @@ func (r *reader) start(j readJob) {
 	c := newCoroutine(j)
 	r.current = c
 	r.countWaiting(1)
-	if r.step(c) {
-		j.readOver()
+	if over := r.step(c); over != nil {
+		over.readOver()
 	}
 }
 
-// step continues a coroutine until it waits. over = its job has read everything; the caller calls readOver.
-func (r *reader) step(c *coroutine) (over bool) {
+// step continues a coroutine until it waits. It returns a job that has read everything, for the caller to call readOver; nil = none has.
+func (r *reader) step(c *coroutine) (over readJob) {
 	for c.step() {
+		// From here on others may continue the coroutine, end its job and start the next one. A note of missed may be for that one.
 		r.waiting.Store(c)
-		if !r.missed.Swap(false) || r.waiting.Swap(nil) == nil {
-			return false
+		if !r.missed.Load() {
+			return nil
 		}
+		if c = r.waiting.Swap(nil); c == nil {
+			return nil // the note stays for what runs now
+		}
+		r.missed.Store(false) // the next step looks
 	}
 	r.current = nil
 	r.countWaiting(-1)
-	return true
+	return c.job
 }
 
 // take returns the waiting coroutine, for the caller to continue. nil = there is none; what runs will look again.
@@ -82,8 +87,8 @@ func (r *reader) await() {
 func (r *reader) wake() {
 	if c := r.take(); c != nil {
 		go func() {
-			if r.step(c) {
-				c.job.readOver()
+			if over := r.step(c); over != nil {
+				over.readOver()
 			}
 		}()
 		return
@@ -95,11 +100,12 @@ func (r *reader) wake() {
 // way must not wait for the caller.
 func (r *reader) advance() {
 	c := r.take()
-	switch {
-	case c == nil:
+	if c == nil {
 		r.signal()
-	case r.step(c):
-		go c.job.readOver()
+		return
+	}
+	if over := r.step(c); over != nil {
+		go over.readOver()
 	}
 }
 

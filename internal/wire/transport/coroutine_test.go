@@ -54,6 +54,58 @@ func TestReaderMissesNoWake(t *testing.T) {
 	}
 }
 
+// manyJobs are jobs that follow each other on one reader: the end of one starts the next.
+type manyJobs struct {
+	r    reader
+	said atomic.Bool
+	left int
+	over chan struct{} // receives a value after the last one
+}
+
+func (m *manyJobs) begin() {
+	m.said.Store(false)
+	for range 2 {
+		go m.r.advance()
+	}
+	go func() {
+		m.said.Store(true)
+		m.r.advance()
+	}()
+	m.r.start(m)
+}
+
+func (m *manyJobs) read() {
+	for !m.said.Load() {
+		m.r.await()
+	}
+}
+
+func (m *manyJobs) readOver() {
+	if m.left--; m.left > 0 {
+		m.begin()
+		return
+	}
+	m.over <- struct{}{}
+}
+
+// TestReaderOfManyJobs: what is said to a job reaches it, also while somebody has not yet left the step that ended in the job before.
+func TestReaderOfManyJobs(t *testing.T) {
+	const readers = 32
+	over := make(chan struct{})
+	for range readers {
+		m := &manyJobs{r: newReader(nil), left: 3_000, over: over}
+		go m.begin()
+	}
+	late := time.After(time.Minute)
+	for range readers {
+		select {
+		case <-over:
+		case <-late:
+			t.Fatal("a job still waits for what was said to it")
+		}
+	}
+}
+
 // TestReaderForgetsWake: a wake that has led to a look leads to no second one.
 func TestReaderForgetsWake(t *testing.T) {
 	r := newReader(nil)
