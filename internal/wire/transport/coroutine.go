@@ -63,7 +63,7 @@ func (r *reader) take() *coroutine {
 	r.missed.Store(true)
 	c := r.waiting.Swap(nil) // it may have begun to wait just before
 	if c != nil {
-		r.missed.Store(false) // the next step looks
+		r.missed.Store(false) // the caller's step looks
 	}
 	return c
 }
