@@ -223,7 +223,11 @@ func (r *Run) readSummary() error {
 			Most     float64       `json:"prompt_cache_expected_max_percent"`
 			Counter  string        `json:"prompt_cache_counter"`
 			Counted  float64       `json:"prompt_cache_counter_percent"`
+			Unread   int64         `json:"unreadable_answers"`
 		} `json:"validity"`
+		Requests struct {
+			Count float64 `json:"avg"`
+		} `json:"request_count"`
 		Probe struct {
 			Model string `json:"model"`
 		} `json:"probe"`
@@ -266,6 +270,8 @@ func (r *Run) readSummary() error {
 		r.Doubt = cutShort
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
+	case metric.UnreadableUse{UnreadableAnswers: s.Validity.Unread}.Unread(s.Requests.Count):
+		r.Doubt = unread
 	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0 && !r.Cache.Warm(): // written by a version that did not name the statistics
 		r.Doubt = "its latencies are uncertain"
 	}

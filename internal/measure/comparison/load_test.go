@@ -50,6 +50,25 @@ func TestWakeOfTheServers(t *testing.T) {
 	}
 }
 
+// TestUnreadableAnswers: a run of which more than 1 % of the answers have messages that are not JSON is not compared, and the advice is not a quieter machine.
+func TestUnreadableAnswers(t *testing.T) {
+	for answers, want := range map[int]string{1: "", 2: unread} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			recordsFile: `{"metadata":{"benchmark_phase":"profiling","request_start_ns":1,"request_end_ns":3},"metrics":{"request_latency":{"value":2}}}`,
+			summaryFile: fmt.Sprintf(`{"request_count":{"avg":100},"validity":{"verdict":"uncertain","unreadable_answers":%d,"bounds":{"request_latency":{"p99":{"low":1}}}}}`, answers),
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs, err := Load(dir, 0)
+		if err != nil || runs[0].Doubt != want || want != "" && runs[0].remedy() != "Repair the server" {
+			t.Errorf("%d of 100 answers: %v, %+v", answers, err, runs)
+		}
+	}
+}
+
 // BenchmarkLoad reads the records of a run of 100,000 requests (comparison.md, section 8, check 9); "reads" are how many times as long as only reading
 // the file that takes.
 func BenchmarkLoad(b *testing.B) {

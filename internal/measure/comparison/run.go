@@ -46,12 +46,16 @@ type Setting struct{ Name, Value string }
 const (
 	cutShort   = "the run was cut short"
 	incomplete = "the run is not complete"
+	unread     = "messages of its answers are not JSON"
 )
 
 // remedy says how to get a run without the doubt.
 func (r *Run) remedy() string {
-	if r.Doubt == cutShort || r.Doubt == incomplete {
+	switch r.Doubt {
+	case cutShort, incomplete:
 		return "Repeat it"
+	case unread:
+		return "Repair the server"
 	}
 	return "Repeat it on a quieter machine"
 }

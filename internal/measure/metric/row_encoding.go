@@ -9,7 +9,7 @@ import (
 )
 
 // rowLayout is the version of the binary form of a row; other versions are rejected.
-const rowLayout = 2
+const rowLayout = 3
 
 // Append appends the binary form of the row to dst, so that the request can be counted elsewhere.
 func (r *Row) Append(dst []byte) []byte {
@@ -44,7 +44,7 @@ func (r *Row) visit(c *binenc.Coder) {
 	}
 	r.Class = Class(class)
 	binenc.Pointer(c, &r.Err, record.VisitError)
-	for _, v := range []*int64{&r.Start, &r.End, &r.Issued, &r.Reads, &r.ReadDelay, &r.SharedReads} {
+	for _, v := range []*int64{&r.Start, &r.End, &r.Issued, &r.Reads, &r.ReadDelay, &r.SharedReads, &r.Unreadable} {
 		c.Int64(v)
 	}
 	binenc.Slice(c, &r.Gaps, (*binenc.Coder).Float64)

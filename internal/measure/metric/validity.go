@@ -43,6 +43,7 @@ type ClientStats struct {
 	CutUse
 	TimeoutUse
 	RateUse
+	UnreadableUse
 	Certainty
 	Trend
 	MachineUse

@@ -21,7 +21,7 @@ type Reply struct {
 	// End is the instant of message EndMessage, which ends the answer and has no content; 0 = the last of Contents ends it.
 	End        int64
 	EndMessage int
-	Skipped    int // messages without usable JSON
+	Unreadable int // messages that are not JSON: nothing in them was used
 	Job        *Job
 	Drafts     *Drafts // nil = the server reports none, or more than one
 }

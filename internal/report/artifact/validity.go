@@ -108,6 +108,8 @@ var validityKeys = []validityKey{
 	{"server_silence_at_seconds", func(s *metric.ClientStats) any { return &s.SilenceAt }},
 	{"server_silence_waiting", func(s *metric.ClientStats) any { return &s.SilenceWaiting }},
 	{"uncounted_requests", func(s *metric.ClientStats) any { return &s.Uncounted }},
+	{"unreadable_messages", func(s *metric.ClientStats) any { return &s.UnreadableMessages }},
+	{"unreadable_answers", func(s *metric.ClientStats) any { return &s.UnreadableAnswers }},
 	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},
 	{"one_read_answers", func(s *metric.ClientStats) any { return &s.OneLump }},
 	{"streamed_answers", func(s *metric.ClientStats) any { return &s.StreamAnswers }},

@@ -179,6 +179,18 @@ func TestGatesOnAWarmCache(t *testing.T) {
 	}
 }
 
+// TestGatesOnUnreadableAnswers: a gate trusts no figure of a run of which more than 1 % of the answers were not read whole.
+func TestGatesOnUnreadableAnswers(t *testing.T) {
+	for answers, want := range map[int64]string{1: "", 2: "messages of the answers are not JSON"} {
+		run := judgedRun(82, 82, 82, "uncertain")
+		run.Validity.Valid, run.Validity.UnreadableAnswers = 100, answers
+		s := Subject{Runs: []*metric.Run{run}}
+		if got := s.Doubt(); got != want {
+			t.Errorf("%d of 100 answers: %q, want %q", answers, got, want)
+		}
+	}
+}
+
 // TestWords: sentences, JUnit and the step summary carry ranges and verdicts.
 func TestWords(t *testing.T) {
 	gates, err := Parsed([]string{"time_to_first_token:p99>70", "time_to_first_token:p99>90"})

@@ -112,6 +112,28 @@ func TestEventsFromAnExportReadAsFromTheWire(t *testing.T) {
 	}
 }
 
+// TestUnreadableMessages: messages that are not JSON are counted, wherever they are; [DONE], comments and empty data are none.
+func TestUnreadableMessages(t *testing.T) {
+	whole := delta(`"content":"a"`)
+	for _, c := range []struct {
+		messages []string
+		want     int
+	}{
+		{[]string{whole, "data: [DONE]"}, 0},
+		{[]string{": ping", "data:", whole, "event: end"}, 0},
+		{[]string{whole, whole[:len(whole)-9], whole}, 1},             // a damaged message
+		{[]string{whole, whole, whole[:20]}, 1},                       // a stream that ends inside a message
+		{[]string{"data: ready", whole, "data: a\ndata: b"}, 2},       // texts, of one line and of two
+		{[]string{whole + "\n" + whole, "data: [DONE] "}, 0},          // two documents of one event
+		{[]string{strings.Replace(whole, `"a"`, "NaN", 1), whole}, 1}, // no JSON value
+	} {
+		r, err := Decode(chatCodec(t), events(c.messages...), DecodeOptions{})
+		if err != nil || r.Unreadable != c.want {
+			t.Errorf("%q: %d unreadable, %v; want %d", c.messages, r.Unreadable, err, c.want)
+		}
+	}
+}
+
 func TestErrorsOfARecord(t *testing.T) {
 	ok := delta(`"content":"a"`)
 	cut := events(ok)

@@ -30,8 +30,8 @@ type jsonAnswer struct {
 	failure       []byte        // last error object of a document
 	failed        *record.Error // the server reported that the request failed
 	messages      int
-	tokens        int // number of tokens that came as ids
-	skipped       int
+	tokens        int           // number of tokens that came as ids
+	unreadable    int           // number of messages that are not JSON
 	looksStreamed bool          // a body that looks like a stream
 	memory        memoryBuilder // nil = no Memory was requested
 	state         any           // state of the type across documents
@@ -110,7 +110,7 @@ func (d *jsonAnswer) noContent() *record.Error {
 		text += "; the server said: " + string(d.failure)
 	case d.looksStreamed:
 		text += "; the body is an event stream, but its Content-Type is not " + d.format.Media()[0]
-	case d.skipped > 0:
+	case d.unreadable > 0:
 		text += "; the answer is not JSON"
 	}
 	return &record.Error{Type: invalidResult, Message: text}
@@ -230,7 +230,7 @@ func (d *jsonAnswer) readEvent(m *record.Message, index int) *record.Error {
 // readPlain decodes a document that is not JSON, if the type supports it. White space in a text is kept.
 func (d *jsonAnswer) readPlain(doc []byte, at int64, index int) {
 	if d.decodePlain == nil || d.looksStreamed {
-		d.skipped++
+		d.unreadable++
 		return
 	}
 	d.decodePlain(d, doc)
@@ -326,7 +326,7 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
 	r.PerChunkTokens = -1
 	r.FinishReason = string(d.finish)
-	r.Skipped, r.OutputTokens = d.skipped, d.tokens
+	r.Unreadable, r.OutputTokens = d.unreadable, d.tokens
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)
 	}

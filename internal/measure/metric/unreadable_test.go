@@ -1,0 +1,49 @@
+package metric
+
+import (
+	"strings"
+	"testing"
+
+	"aiperf/internal/measure/record"
+)
+
+// TestUnreadable: messages that are not JSON are counted for valid answers only. A few are a note; in more than 1 % of the answers they make a valid run
+// uncertain, and no other figure is then called accurate.
+func TestUnreadable(t *testing.T) {
+	set := newSelection(t, chat)
+	r := set.NewReducer()
+	for _, n := range []int{0, 2, 1} {
+		rec, reply := streamed(0, 150, 160)
+		reply.Unreadable = n
+		row := set.Row(rec, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1})
+		copied, err := set.ReadRow(row.Append(nil))
+		if err != nil || copied.Unreadable != int64(n) {
+			t.Fatalf("%v, %+v", err, copied)
+		}
+		r.Add(copied)
+	}
+	failed, reply := streamed(0, 150, 160)
+	failed.Error, reply.Unreadable = &record.Error{Type: "X"}, 5
+	r.Add(set.Row(failed, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}))
+	if u := r.Summary(Window{}).UnreadableUse; u != (UnreadableUse{UnreadableMessages: 3, UnreadableAnswers: 2}) {
+		t.Errorf("%+v", u)
+	}
+
+	const sentence = "aiperf could not read 3 messages in %s of 100 answers as JSON."
+	for answers, want := range map[int64]Verdict{1: VerdictValid, 2: VerdictUncertain} {
+		e := calm()
+		e.UnreadableUse = UnreadableUse{3, answers}
+		said := strings.Replace(sentence, "%s", map[int64]string{1: "1", 2: "2"}[answers], 1)
+		v := Assess(e, stated(150, 140, 150), nil)
+		notes := strings.Join(v.Notes, "\n")
+		if answers == 1 && (strings.Contains(v.Reason, said) || !strings.Contains(notes, said)) || answers == 2 && (!strings.Contains(v.Reason, said) || strings.Contains(notes, said)) {
+			t.Errorf("%d answers: %s\n%s", answers, v.Sentence(), notes)
+		}
+		if got := strings.Contains(v.Reason, "The other averages"); got != (answers == 1) {
+			t.Errorf("%d answers: %s", answers, v.Sentence())
+		}
+		if v := Assess(e, nil, nil); v.Verdict != want {
+			t.Errorf("%d answers: %s", answers, v.Sentence())
+		}
+	}
+}
