@@ -48,6 +48,8 @@ var keptOut = map[string]string{
 	"google.golang.org/protobuf":                         "1.4 MB and a millisecond of every start; internal/base/protobuf has the wire format and the JSON form",
 	"aiperf/internal/wire/openinference/openinferencepb": "generated messages, the second witness of internal/wire/openinference",
 	"github.com/NVIDIA/go-nvml":                          "a static program cannot load NVML; internal/telemetry/gpu asks nvidia-smi",
+	"k8s.io":                                             "3.8 MB and 116 packages; internal/run/kubeclient speaks with the API server, internal/run/kubeconfig finds it",
+	"sigs.k8s.io":                                        "as k8s.io",
 	"aiperf/internal/sim/selfbench":                      "a program of its own, for make bench",
 	"aiperf/internal/base/testrecording":                 "helpers of tests",
 	"aiperf/internal/text/tokenizer/crosscheck":          "a program of its own, for make test-wide",

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-
 	"aiperf/internal/run/kube"
+	"aiperf/internal/run/kubeconfig"
 )
 
 // Options say which cluster to use.
@@ -19,40 +16,32 @@ type Options struct {
 	Agent      string // name of this program for the log of the cluster
 }
 
-// Requests a second that this program may send to the API server.
-const (
-	requestRate  = 50
-	requestBurst = 100
-)
-
 // Open returns the cluster that a kubeconfig names. It sends nothing.
 func Open(o Options) (*Client, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = o.Kubeconfig
-	over := &clientcmd.ConfigOverrides{CurrentContext: o.Context}
-	over.Context.Namespace = o.Namespace
-	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, over)
-	config, err := loader.ClientConfig()
+	access, err := kubeconfig.System().Load(kubeconfig.Options{Path: o.Kubeconfig, Context: o.Context, Namespace: o.Namespace})
 	if err != nil {
 		return nil, unusable(err)
 	}
-	namespace, _, err := loader.Namespace()
+	c, err := New(access, o.Agent)
 	if err != nil {
 		return nil, unusable(err)
 	}
-	config.UserAgent, config.QPS, config.Burst = o.Agent, requestRate, requestBurst
-	config.WarningHandler = rest.NoWarnings{}
-	objects, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return nil, unusable(err)
-	}
-	return New(objects, &kubelets{config}, namespace), nil
+	return c, nil
 }
 
-// unusable says how to name a cluster.
+// New returns a cluster. agent is the name of this program for the log of the cluster.
+func New(access *kubeconfig.Access, agent string) (*Client, error) {
+	l, err := newLink(access, agent)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{l, access.Namespace}, nil
+}
+
+// unusable says that the kubeconfig is the cause.
 func unusable(err error) error {
-	if clientcmd.IsEmptyConfig(err) || errors.Is(err, rest.ErrNotInCluster) {
-		return errors.New("no cluster is known: set KUBECONFIG, or log in to a cluster so that kubectl works")
+	if errors.Is(err, kubeconfig.ErrNoCluster) {
+		return err
 	}
 	return fmt.Errorf("kubeconfig: %w", err)
 }

@@ -1,12 +1,12 @@
-// Package kubefake is a cluster for tests: client-go's fake API, pods that the test sets, and a server behind every port of every pod.
+// Package kubefake is a cluster for tests: an API server over the fake API of client-go, which runs reach by the client of the program, pods that the test sets,
+// and a server behind every port of every pod.
 package kubefake
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"io"
-	"net"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -20,6 +20,7 @@ import (
 
 	"aiperf/internal/run/kube"
 	"aiperf/internal/run/kubeclient"
+	"aiperf/internal/run/kubeconfig"
 )
 
 // Namespace is the namespace of the cluster.
@@ -47,18 +48,25 @@ var lists = map[schema.GroupVersionResource]string{
 func New(t *testing.T) *Cluster {
 	t.Helper()
 	c := &Cluster{API: fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(), lists), Logs: map[string]string{}, t: t}
-	c.Cluster = kubeclient.New(c.API, pods{c}, Namespace)
-	c.API.PrependReactor("*", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if c.Down.Load() {
-			return true, nil, errors.New("connection refused")
-		}
-		if made, ok := action.(clienttesting.CreateAction); ok {
-			if o, ok := made.GetObject().(*unstructured.Unstructured); ok && o.GetUID() == "" {
-				o.SetUID("uid-" + types.UID(o.GetName()))
-			}
+	c.API.PrependReactor("create", "*", func(action clienttesting.Action) (bool, runtime.Object, error) {
+		made, _ := action.(clienttesting.CreateAction)
+		if o, ok := made.GetObject().(*unstructured.Unstructured); ok && o.GetUID() == "" {
+			o.SetUID("uid-" + types.UID(o.GetName()))
 		}
 		return false, nil, nil
 	})
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubeclient.New(&kubeconfig.Access{URL: at, Namespace: Namespace}, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.CloseIdleConnections)
+	c.Cluster = client
 	return c
 }
 
@@ -79,8 +87,8 @@ func (c *Cluster) Allow(forbidden ...string) {
 	c.API.PrependReactor("create", "selfsubjectaccessreviews", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		made, _ := action.(clienttesting.CreateAction)
 		o, ok := made.GetObject().(*unstructured.Unstructured)
-		if !ok || c.Down.Load() {
-			return true, nil, errors.New("connection refused")
+		if !ok {
+			return true, nil, errors.New("not an object")
 		}
 		asked, _, _ := unstructured.NestedStringMap(o.Object, "spec", "resourceAttributes")
 		name := strings.TrimSuffix(asked["verb"]+" "+asked["resource"]+"/"+asked["subresource"], "/")
@@ -112,24 +120,4 @@ func (c *Cluster) Pod(run, role, name, phase, status string) {
 	}
 	c.Add(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"` + name + `","namespace":"` + Namespace + `","labels":{"aiperf/run":"` + run + `","aiperf/role":"` + role +
 		`","app.kubernetes.io/managed-by":"aiperf"}},"status":{"phase":"` + phase + `"` + status + `}}`)
-}
-
-// pods are the streams of the pods of a cluster.
-type pods struct{ cluster *Cluster }
-
-// Log implements kubeclient.Transport.
-func (p pods) Log(_ context.Context, _ string, o kube.LogOptions) (io.ReadCloser, error) {
-	text, ok := p.cluster.Logs[o.Pod]
-	if !ok {
-		return nil, errors.New("no log")
-	}
-	return io.NopCloser(strings.NewReader(text)), nil
-}
-
-// Dial implements kubeclient.Transport.
-func (p pods) Dial(ctx context.Context, _, _ string, _ int) (net.Conn, error) {
-	if p.cluster.Down.Load() || p.cluster.Server == "" {
-		return nil, errors.New("connection refused")
-	}
-	return new(net.Dialer).DialContext(ctx, "tcp", p.cluster.Server)
 }
