@@ -9,10 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/plot/vg"
-
 	"aiperf/internal/base/testhome"
 	"aiperf/internal/report/chart"
+	"aiperf/internal/report/chart/canvas"
 )
 
 // TestTicks: round values within the ends, with thousands separators.
@@ -78,13 +77,13 @@ func TestPictures(t *testing.T) {
 
 // TestThinned: of many points on one spot of x, the ends and the extremes stay.
 func TestThinned(t *testing.T) {
-	var line []vg.Point
+	var line []canvas.Point
 	for i := range 6000 {
-		y := vg.Length(0)
+		y := 0.0
 		if i == 3001 {
 			y = 50
 		}
-		line = append(line, vg.Point{X: vg.Length(i) / 1000, Y: y})
+		line = append(line, canvas.Point{X: float64(i) / 1000, Y: y})
 	}
 	out := thinned(line)
 	peak := false

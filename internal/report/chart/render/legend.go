@@ -3,10 +3,8 @@ package render
 import (
 	"fmt"
 
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-
 	"aiperf/internal/report/chart"
+	"aiperf/internal/report/chart/canvas"
 )
 
 // Sizes of the legend, in points.
@@ -38,32 +36,32 @@ func (p *painting) entries() []chart.Entry {
 
 // legendWidth returns the width of the legend; 0 = no legend.
 func (p *painting) legendWidth() float64 {
-	most, style := 0.0, lettering(legendSize, p.theme.Text, false, text.XLeft, text.YCenter)
+	most, style := 0.0, lettering(legendSize, p.theme.Text, false, canvas.XLeft, canvas.YCenter)
 	for _, e := range p.entries() {
-		most = max(most, 16+legendMark+8+min(legendWords, float64(style.Width(e.Name))))
+		most = max(most, 16+legendMark+8+min(legendWords, style.Width(e.Name)))
 	}
 	return most
 }
 
 // legend draws the legend at the right of the panel.
 func (p *painting) legend() {
-	style := lettering(legendSize, p.theme.Text, false, text.XLeft, text.YCenter)
-	x := vg.Length(p.size.Width - p.legendWidth())
+	style := lettering(legendSize, p.theme.Text, false, canvas.XLeft, canvas.YCenter)
+	x := p.size.Width - p.legendWidth()
 	for i, e := range p.entries() {
-		y := p.panel.Max.Y - vg.Length(i*legendLine+10)
-		p.sample(&e, vg.Point{X: x, Y: y})
-		p.FillText(style, vg.Point{X: x + legendMark + 8, Y: y}, shorter(style, e.Name, legendWords))
+		y := p.panel.Max.Y - float64(i*legendLine+10)
+		p.sample(&e, canvas.Point{X: x, Y: y})
+		canvas.FillText(p.Canvas, style, canvas.Point{X: x + legendMark + 8, Y: y}, shorter(style, e.Name, legendWords))
 	}
 }
 
 // sample draws the symbol of a series.
-func (p *painting) sample(e *chart.Entry, at vg.Point) {
+func (p *painting) sample(e *chart.Entry, at canvas.Point) {
 	if e.Color == "" {
 		return
 	}
-	end := vg.Point{X: at.X + legendMark, Y: at.Y}
+	end := canvas.Point{X: at.X + legendMark, Y: at.Y}
 	if e.Fill != "" {
-		p.FillPolygon(tint(e.Color, max(e.Filling, 0.15)), []vg.Point{{X: at.X, Y: at.Y - 6}, {X: end.X, Y: at.Y - 6}, {X: end.X, Y: at.Y + 6}, {X: at.X, Y: at.Y + 6}})
+		canvas.FillPolygon(p.Canvas, tint(e.Color, max(e.Filling, 0.15)), []canvas.Point{{X: at.X, Y: at.Y - 6}, {X: end.X, Y: at.Y - 6}, {X: end.X, Y: at.Y + 6}, {X: at.X, Y: at.Y + 6}})
 	}
 	if (e.Mode == chart.Lines || e.Mode == chart.LinesMarkers) && e.Width > 0 {
 		if edge := p.theme.Edge(e.Color); edge != "" {
@@ -72,12 +70,12 @@ func (p *painting) sample(e *chart.Entry, at vg.Point) {
 		p.stroke(e.Color, e.Solid(), e.Width, e.Dash, at, end)
 	}
 	if e.Mode == chart.Markers || e.Mode == chart.LinesMarkers {
-		p.mark(&e.Style, vg.Point{X: at.X + legendMark/2, Y: at.Y}, max(e.Size, 7))
+		p.mark(&e.Style, canvas.Point{X: at.X + legendMark/2, Y: at.Y}, max(e.Size, 7))
 	}
 }
 
 // shorter cuts a name to the available width.
-func shorter(style text.Style, name string, room vg.Length) string {
+func shorter(style canvas.Style, name string, room float64) string {
 	if style.Width(name) <= room {
 		return name
 	}

@@ -4,11 +4,8 @@ import (
 	"iter"
 	"math"
 
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	vgdraw "gonum.org/v1/plot/vg/draw"
-
 	"aiperf/internal/report/chart"
+	"aiperf/internal/report/chart/canvas"
 )
 
 // Font sizes, in points.
@@ -22,44 +19,39 @@ const (
 
 // painting is an image being drawn. Positions are in points from the left and the bottom.
 type painting struct {
-	vgdraw.Canvas
+	canvas.Canvas
 	c         *chart.Chart
 	theme     *chart.Theme
 	size      Size
 	x         scale
 	y, y2     scale // y2 only with a second axis
-	panel     vg.Rectangle
-	textBoxes []vg.Rectangle // boxes of the texts at points
-}
-
-// paint draws a chart on a canvas.
-func paint(canvas vgdraw.Canvas, c *chart.Chart, theme *chart.Theme, size Size) {
-	stacked(canvas, []*chart.Chart{c}, []float64{1}, theme, size)
+	panel     canvas.Rectangle
+	textBoxes []canvas.Rectangle // boxes of the texts at points
 }
 
 // stacked draws charts one below the other, with panels of equal width. shares are the parts of the height.
-func stacked(canvas vgdraw.Canvas, list []*chart.Chart, shares []float64, theme *chart.Theme, size Size) {
+func stacked(on canvas.Canvas, list []*chart.Chart, shares []float64, theme *chart.Theme, size Size) {
 	top, left, right := size.Height, 0.0, 0.0
 	parts := make([]*painting, len(list))
 	for i, c := range list {
-		parts[i] = &painting{Canvas: canvas, c: c, theme: theme, size: Size{Width: size.Width, Height: size.Height * shares[i]}}
+		parts[i] = &painting{Canvas: on, c: c, theme: theme, size: Size{Width: size.Width, Height: size.Height * shares[i]}}
 		l, r := parts[i].margins()
 		left, right = max(left, l), max(right, r)
 	}
 	for _, p := range parts {
 		top -= p.size.Height
-		canvas.Push()
-		canvas.Translate(vg.Point{Y: vg.Length(top)})
+		on.Push()
+		on.Translate(canvas.Point{Y: top})
 		p.layout(left, right)
 		p.draw()
-		canvas.Pop()
+		on.Pop()
 	}
 }
 
 // draw draws the chart in its area.
 func (p *painting) draw() {
 	c, theme := p.c, p.theme
-	p.box(vg.Rectangle{Max: vg.Point{X: vg.Length(p.size.Width), Y: vg.Length(p.size.Height)}}, theme.Background)
+	p.box(canvas.Rectangle{Max: canvas.Point{X: p.size.Width, Y: p.size.Height}}, theme.Background)
 	p.box(p.panel, theme.Panel)
 	p.grid()
 	for i := 0; i < len(c.Traces); {
@@ -100,9 +92,9 @@ func (p *painting) layout(left, right float64) {
 	if p.slanted() {
 		bottom += 0.7*p.widest(p.x.ticks) - tickSize/2
 	}
-	p.panel = vg.Rectangle{
-		Min: vg.Point{X: vg.Length(left), Y: vg.Length(bottom)},
-		Max: vg.Point{X: vg.Length(p.size.Width - right), Y: vg.Length(p.size.Height - top)},
+	p.panel = canvas.Rectangle{
+		Min: canvas.Point{X: left, Y: bottom},
+		Max: canvas.Point{X: p.size.Width - right, Y: p.size.Height - top},
 	}
 	p.x.from, p.x.to = left, p.size.Width-right
 	p.y.from, p.y.to = bottom, p.size.Height-top
@@ -124,51 +116,51 @@ func (p *painting) slanted() bool {
 
 // widest returns the width of the longest tick text, in points.
 func (p *painting) widest(ticks []chart.Tick) float64 {
-	most, style := 0.0, lettering(tickSize, p.theme.Text, false, text.XLeft, text.YBottom)
+	most, style := 0.0, lettering(tickSize, p.theme.Text, false, canvas.XLeft, canvas.YBottom)
 	for _, t := range ticks {
-		most = max(most, float64(style.Width(t.Text)))
+		most = max(most, style.Width(t.Text))
 	}
 	return most
 }
 
-func (p *painting) box(r vg.Rectangle, hue string) {
-	p.FillPolygon(tint(hue, 1), []vg.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
+func (p *painting) box(r canvas.Rectangle, hue string) {
+	canvas.FillPolygon(p.Canvas, tint(hue, 1), []canvas.Point{r.Min, {X: r.Max.X, Y: r.Min.Y}, r.Max, {X: r.Min.X, Y: r.Max.Y}})
 }
 
 // edgeWidth is how much wider the edge of a pale line or marker is, in points.
 const edgeWidth = 1.6
 
 // dashes returns the dash pattern of a line of a width.
-func dashes(name string, width float64) []vg.Length {
-	switch w := vg.Length(width); name {
+func dashes(name string, width float64) []float64 {
+	switch name {
 	case "dash":
-		return []vg.Length{5 * w, 2.5 * w}
+		return []float64{5 * width, 2.5 * width}
 	case "dot":
-		return []vg.Length{1.2 * w, 2 * w}
+		return []float64{1.2 * width, 2 * width}
 	}
 	return nil
 }
 
-func (p *painting) stroke(hue string, opacity, width float64, dash string, line ...vg.Point) {
+func (p *painting) stroke(hue string, opacity, width float64, dash string, line ...canvas.Point) {
 	p.dashed(hue, opacity, width, dashes(dash, width), line...)
 }
 
 // dashed draws a line with a pattern, nil = solid.
-func (p *painting) dashed(hue string, opacity, width float64, pattern []vg.Length, line ...vg.Point) {
-	style := vgdraw.LineStyle{Color: tint(hue, opacity), Width: vg.Length(width), Dashes: pattern}
+func (p *painting) dashed(hue string, opacity, width float64, pattern []float64, line ...canvas.Point) {
+	style := canvas.Line{Color: tint(hue, opacity), Width: width, Dashes: pattern}
 	most := 200
 	if pattern != nil {
 		most = 1000 // the pattern restarts with every piece
 	}
 	for piece := range pieces(line, most) {
-		p.StrokeLines(style, piece)
+		canvas.StrokeLine(p.Canvas, style, piece)
 	}
 }
 
 // pieces cuts a line into parts of at most most points; each begins where the previous one ends. The rasterizer walks a list of the cells of a row for
 // every new cell, so a long line drawn at once would take quadratic time.
-func pieces(line []vg.Point, most int) iter.Seq[[]vg.Point] {
-	return func(yield func([]vg.Point) bool) {
+func pieces(line []canvas.Point, most int) iter.Seq[[]canvas.Point] {
+	return func(yield func([]canvas.Point) bool) {
 		for len(line) > most {
 			if !yield(line[:most]) {
 				return
@@ -182,12 +174,12 @@ func pieces(line []vg.Point, most int) iter.Seq[[]vg.Point] {
 // grid draws the grid lines below everything else.
 func (p *painting) grid() {
 	for _, t := range p.visible(&p.x) {
-		at := vg.Length(p.x.at(t.At))
-		p.stroke(p.theme.Grid, 0.6, 1, "", vg.Point{X: at, Y: p.panel.Min.Y}, vg.Point{X: at, Y: p.panel.Max.Y})
+		at := p.x.at(t.At)
+		p.stroke(p.theme.Grid, 0.6, 1, "", canvas.Point{X: at, Y: p.panel.Min.Y}, canvas.Point{X: at, Y: p.panel.Max.Y})
 	}
 	for _, t := range p.visible(&p.y) {
-		at := vg.Length(p.y.at(t.At))
-		p.stroke(p.theme.Grid, 0.6, 1, "", vg.Point{X: p.panel.Min.X, Y: at}, vg.Point{X: p.panel.Max.X, Y: at})
+		at := p.y.at(t.At)
+		p.stroke(p.theme.Grid, 0.6, 1, "", canvas.Point{X: p.panel.Min.X, Y: at}, canvas.Point{X: p.panel.Max.X, Y: at})
 	}
 }
 
@@ -205,42 +197,42 @@ func (p *painting) visible(s *scale) []chart.Tick {
 // frame draws the axes, their texts, the title, the legend and the notes.
 func (p *painting) frame() {
 	lower, upper := p.panel.Min, p.panel.Max
-	p.stroke(p.theme.Muted, 1, 1.2, "", lower, vg.Point{X: upper.X, Y: lower.Y})
-	p.stroke(p.theme.Muted, 1, 1.2, "", lower, vg.Point{X: lower.X, Y: upper.Y})
-	below := lettering(tickSize, p.theme.Text, false, text.XCenter, text.YTop)
+	p.stroke(p.theme.Muted, 1, 1.2, "", lower, canvas.Point{X: upper.X, Y: lower.Y})
+	p.stroke(p.theme.Muted, 1, 1.2, "", lower, canvas.Point{X: lower.X, Y: upper.Y})
+	below := lettering(tickSize, p.theme.Text, false, canvas.XCenter, canvas.YTop)
 	if p.slanted() {
-		below.XAlign, below.YAlign, below.Rotation = text.XRight, text.YCenter, math.Pi/4
+		below.XAlign, below.YAlign, below.Rotation = canvas.XRight, canvas.YCenter, math.Pi/4
 	}
 	for _, t := range p.fitting(below) {
-		p.FillText(below, vg.Point{X: vg.Length(p.x.at(t.At)), Y: lower.Y - 8}, t.Text)
+		canvas.FillText(p.Canvas, below, canvas.Point{X: p.x.at(t.At), Y: lower.Y - 8}, t.Text)
 	}
 	for _, t := range p.visible(&p.y) {
-		p.FillText(lettering(tickSize, p.theme.Text, false, text.XRight, text.YCenter), vg.Point{X: lower.X - 8, Y: vg.Length(p.y.at(t.At))}, t.Text)
+		canvas.FillText(p.Canvas, lettering(tickSize, p.theme.Text, false, canvas.XRight, canvas.YCenter), canvas.Point{X: lower.X - 8, Y: p.y.at(t.At)}, t.Text)
 	}
-	middle := vg.Length((p.y.from + p.y.to) / 2)
-	side := lettering(axisSize, p.theme.Text, false, text.XCenter, text.YTop)
+	middle := (p.y.from + p.y.to) / 2
+	side := lettering(axisSize, p.theme.Text, false, canvas.XCenter, canvas.YTop)
 	side.Rotation = math.Pi / 2
-	high := vg.Length(p.size.Height) - 16
-	p.within(side, high, vg.Point{X: 16, Y: p.beside(side, high, p.c.Y.Title, middle)}, p.c.Y.Title)
+	high := p.size.Height - 16
+	p.within(side, high, canvas.Point{X: 16, Y: p.beside(side, high, p.c.Y.Title, middle)}, p.c.Y.Title)
 	if p.c.Y2 != nil {
-		p.stroke(p.theme.Muted, 1, 1.2, "", vg.Point{X: upper.X, Y: lower.Y}, upper)
+		p.stroke(p.theme.Muted, 1, 1.2, "", canvas.Point{X: upper.X, Y: lower.Y}, upper)
 		for _, t := range p.visible(&p.y2) {
-			p.FillText(lettering(tickSize, p.theme.Text, false, text.XLeft, text.YCenter), vg.Point{X: upper.X + 8, Y: vg.Length(p.y2.at(t.At))}, t.Text)
+			canvas.FillText(p.Canvas, lettering(tickSize, p.theme.Text, false, canvas.XLeft, canvas.YCenter), canvas.Point{X: upper.X + 8, Y: p.y2.at(t.At)}, t.Text)
 		}
-		p.within(side, high, vg.Point{X: upper.X + vg.Length(18+p.widest(p.y2.ticks)), Y: p.beside(side, high, p.c.Y2.Title, middle)}, p.c.Y2.Title)
+		p.within(side, high, canvas.Point{X: upper.X + 18 + p.widest(p.y2.ticks), Y: p.beside(side, high, p.c.Y2.Title, middle)}, p.c.Y2.Title)
 	}
 	p.texts()
 	p.legend()
 }
 
 // beside returns the middle of a title along an axis: the middle of the axis, or the nearest position where the title stays in the image.
-func (p *painting) beside(style text.Style, high vg.Length, words string, middle vg.Length) vg.Length {
+func (p *painting) beside(style canvas.Style, high float64, words string, middle float64) float64 {
 	half := min(style.Width(words), high) / 2
-	return min(max(middle, half+8), vg.Length(p.size.Height)-8-half)
+	return min(max(middle, half+8), p.size.Height-8-half)
 }
 
 // fitting returns the ticks of the x axis whose texts do not touch.
-func (p *painting) fitting(style text.Style) []chart.Tick {
+func (p *painting) fitting(style canvas.Style) []chart.Tick {
 	all := p.visible(&p.x)
 	if p.slanted() {
 		every := 1 + int(float64(len(all))*(tickSize+8)/(p.x.to-p.x.from))
@@ -253,7 +245,7 @@ func (p *painting) fitting(style text.Style) []chart.Tick {
 	var some []chart.Tick
 	last := math.Inf(-1)
 	for _, t := range all {
-		half := float64(style.Width(t.Text)) / 2
+		half := style.Width(t.Text) / 2
 		if at := p.x.at(t.At); at-half > last+10 {
 			some, last = append(some, t), at+half
 		}
@@ -263,24 +255,24 @@ func (p *painting) fitting(style text.Style) []chart.Tick {
 
 // texts draws the titles and the notes.
 func (p *painting) texts() {
-	y := vg.Length(p.size.Height - 18)
-	wide := vg.Length(p.size.Width) - p.panel.Min.X - 24
-	p.within(lettering(titleSize, p.theme.Text, true, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y}, p.c.Title)
+	y := p.size.Height - 18
+	wide := p.size.Width - p.panel.Min.X - 24
+	p.within(lettering(titleSize, p.theme.Text, true, canvas.XLeft, canvas.YTop), wide, canvas.Point{X: p.panel.Min.X, Y: y}, p.c.Title)
 	if line := p.subtitle(); line != "" {
-		p.within(lettering(subtitleSize, p.theme.Muted, false, text.XLeft, text.YTop), wide, vg.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, line)
+		p.within(lettering(subtitleSize, p.theme.Muted, false, canvas.XLeft, canvas.YTop), wide, canvas.Point{X: p.panel.Min.X, Y: y - titleSize - 8}, line)
 	}
-	notes := vg.Length(len(p.c.Notes)) * (noteSize + 6)
-	p.within(lettering(axisSize, p.theme.Text, false, text.XCenter, text.YBottom), p.panel.Max.X-p.panel.Min.X, vg.Point{X: vg.Length((p.x.from + p.x.to) / 2), Y: 12 + notes}, p.c.X.Title)
+	notes := float64(len(p.c.Notes)) * (noteSize + 6)
+	p.within(lettering(axisSize, p.theme.Text, false, canvas.XCenter, canvas.YBottom), p.panel.Max.X-p.panel.Min.X, canvas.Point{X: (p.x.from + p.x.to) / 2, Y: 12 + notes}, p.c.X.Title)
 	for i, note := range p.c.Notes {
-		p.within(lettering(noteSize, p.theme.Muted, false, text.XLeft, text.YBottom), wide, vg.Point{X: p.panel.Min.X, Y: 8 + vg.Length(len(p.c.Notes)-1-i)*(noteSize+6)}, note)
+		p.within(lettering(noteSize, p.theme.Muted, false, canvas.XLeft, canvas.YBottom), wide, canvas.Point{X: p.panel.Min.X, Y: 8 + float64(len(p.c.Notes)-1-i)*(noteSize+6)}, note)
 	}
 }
 
 // within writes a text into a width. It shrinks a longer text to two thirds of its size at most, and then cuts it.
-func (p *painting) within(style text.Style, room vg.Length, at vg.Point, words string) {
+func (p *painting) within(style canvas.Style, room float64, at canvas.Point, words string) {
 	if w := style.Width(words); w > room {
-		style.Font.Size *= max(room/w, 2./3)
+		style.Size *= max(room/w, 2./3)
 		words = shorter(style, words, room)
 	}
-	p.FillText(style, at, words)
+	canvas.FillText(p.Canvas, style, at, words)
 }

@@ -4,11 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot/text"
-	"gonum.org/v1/plot/vg"
-	vgdraw "gonum.org/v1/plot/vg/draw"
-
 	"aiperf/internal/report/chart"
+	"aiperf/internal/report/chart/canvas"
 )
 
 // trace draws the fill, the lines, the error bars and the markers of a trace.
@@ -29,9 +26,11 @@ func (p *painting) trace(t *chart.Trace) {
 		p.fill(t, y, run)
 		if t.Mode != chart.Markers && t.Width > 0 {
 			if t.Halo {
-				p.StrokeLines(vgdraw.LineStyle{Color: tint(t.Color, 0.12), Width: vg.Length(t.Width + 5)}, p.clipped(run)...)
+				for _, line := range p.panel.ClipLine(run) {
+					canvas.StrokeLine(p.Canvas, canvas.Line{Color: tint(t.Color, 0.12), Width: t.Width + 5}, line)
+				}
 			}
-			for _, line := range p.clipped(run) {
+			for _, line := range p.panel.ClipLine(run) {
 				if edge := p.theme.Edge(t.Color); edge != "" {
 					p.dashed(edge, t.Solid(), t.Width+edgeWidth, dashes(t.Dash, t.Width), line...)
 				}
@@ -45,17 +44,12 @@ func (p *painting) trace(t *chart.Trace) {
 	}
 }
 
-// clipped clips a line to the panel.
-func (p *painting) clipped(line []vg.Point) [][]vg.Point {
-	return (&vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: p.panel}).ClipLinesXY(line)
-}
-
 // runs returns the stretches of a trace without gaps, as positions.
-func (p *painting) runs(t *chart.Trace, y *scale) (list [][]vg.Point) {
+func (p *painting) runs(t *chart.Trace, y *scale) (list [][]canvas.Point) {
 	if t.Mode == chart.Markers && t.Fill == "" {
 		return nil
 	}
-	var run []vg.Point
+	var run []canvas.Point
 	end := func() {
 		if len(run) > 0 {
 			list = append(list, thinned(run))
@@ -67,9 +61,9 @@ func (p *painting) runs(t *chart.Trace, y *scale) (list [][]vg.Point) {
 			end()
 			continue
 		}
-		at := vg.Point{X: vg.Length(p.x.at(t.X[i])), Y: vg.Length(y.at(t.Y[i]))}
+		at := canvas.Point{X: p.x.at(t.X[i]), Y: y.at(t.Y[i])}
 		if t.Shape == "hv" && len(run) > 0 {
-			run = append(run, vg.Point{X: at.X, Y: run[len(run)-1].Y})
+			run = append(run, canvas.Point{X: at.X, Y: run[len(run)-1].Y})
 		}
 		run = append(run, at)
 	}
@@ -84,7 +78,7 @@ func (p *painting) runs(t *chart.Trace, y *scale) (list [][]vg.Point) {
 
 // thinned keeps the first, the lowest, the highest and the last of the points that share a third of a point of x. The image is the same with fewer
 // strokes.
-func thinned(line []vg.Point) []vg.Point {
+func thinned(line []canvas.Point) []canvas.Point {
 	if len(line) < 5000 {
 		return line
 	}
@@ -93,10 +87,10 @@ func thinned(line []vg.Point) []vg.Point {
 			return line // x does not increase, so the line is not a function of x
 		}
 	}
-	var out []vg.Point
+	var out []canvas.Point
 	for i := 0; i < len(line); {
 		low, high, j := i, i, i
-		for ; j < len(line) && math.Floor(float64(line[j].X)*3) == math.Floor(float64(line[i].X)*3); j++ {
+		for ; j < len(line) && math.Floor(line[j].X*3) == math.Floor(line[i].X*3); j++ {
 			if line[j].Y < line[low].Y {
 				low = j
 			}
@@ -116,38 +110,39 @@ func thinned(line []vg.Point) []vg.Point {
 }
 
 // smooth inserts points of a Catmull-Rom curve between those of a line.
-func smooth(line []vg.Point) []vg.Point {
+func smooth(line []canvas.Point) []canvas.Point {
 	if len(line) < 3 || len(line) > 1000 {
 		return line
 	}
-	at := func(i int) vg.Point { return line[min(max(i, 0), len(line)-1)] }
-	var out []vg.Point
+	at := func(i int) canvas.Point { return line[min(max(i, 0), len(line)-1)] }
+	var out []canvas.Point
 	for i := 0; i+1 < len(line); i++ {
 		a, b, c, d := at(i-1), at(i), at(i+1), at(i+2)
 		for k := range 8 {
-			u := vg.Length(k) / 8
-			mix := func(a, b, c, d vg.Length) vg.Length {
+			u := float64(k) / 8
+			mix := func(a, b, c, d float64) float64 {
 				return 0.5 * (2*b + (c-a)*u + (2*a-5*b+4*c-d)*u*u + (3*b-a-3*c+d)*u*u*u)
 			}
-			out = append(out, vg.Point{X: mix(a.X, b.X, c.X, d.X), Y: mix(a.Y, b.Y, c.Y, d.Y)})
+			out = append(out, canvas.Point{X: mix(a.X, b.X, c.X, d.X), Y: mix(a.Y, b.Y, c.Y, d.Y)})
 		}
 	}
 	return append(out, line[len(line)-1])
 }
 
 // fill fills the area of a trace.
-func (p *painting) fill(t *chart.Trace, y *scale, run []vg.Point) {
-	inside := vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: p.panel}
-	paint := func(shape []vg.Point) { p.FillPolygon(tint(t.Color, t.Filling), inside.ClipPolygonXY(shape)) }
+func (p *painting) fill(t *chart.Trace, y *scale, run []canvas.Point) {
+	paint := func(shape []canvas.Point) {
+		canvas.FillPolygon(p.Canvas, tint(t.Color, t.Filling), p.panel.ClipPolygon(shape))
+	}
 	switch {
 	case t.Fill == "" || len(run) < 2:
 	case t.Fill == chart.ToZero || t.Fill == chart.ToNext:
-		ground := vg.Length(y.from)
+		ground := y.from
 		if y.Kind() != chart.Log && y.lo < 0 {
-			ground = vg.Length(y.at(min(max(0, y.lo), y.hi)))
+			ground = y.at(min(max(0, y.lo), y.hi))
 		}
 		for piece := range pieces(run, 1000) {
-			paint(slices.Concat([]vg.Point{{X: piece[0].X, Y: ground}}, piece, []vg.Point{{X: piece[len(piece)-1].X, Y: ground}}))
+			paint(slices.Concat([]canvas.Point{{X: piece[0].X, Y: ground}}, piece, []canvas.Point{{X: piece[len(piece)-1].X, Y: ground}}))
 		}
 	default:
 		paint(run)
@@ -156,29 +151,29 @@ func (p *painting) fill(t *chart.Trace, y *scale, run []vg.Point) {
 
 // errors draws the error bars of a trace.
 func (p *painting) errors(t *chart.Trace, y *scale) {
-	bar := func(a, b vg.Point, dx, dy vg.Length) {
+	bar := func(a, b canvas.Point, dx, dy float64) {
 		p.stroke(t.Color, 0.9, 1.5, "", a, b)
-		for _, end := range []vg.Point{a, b} {
-			p.stroke(t.Color, 0.9, 1.5, "", vg.Point{X: end.X - dx, Y: end.Y - dy}, vg.Point{X: end.X + dx, Y: end.Y + dy})
+		for _, end := range []canvas.Point{a, b} {
+			p.stroke(t.Color, 0.9, 1.5, "", canvas.Point{X: end.X - dx, Y: end.Y - dy}, canvas.Point{X: end.X + dx, Y: end.Y + dy})
 		}
 	}
 	for i := range t.X {
 		if !p.x.shows(t.X[i]) || !y.shows(t.Y[i]) {
 			continue
 		}
-		x0, y0 := vg.Length(p.x.at(t.X[i])), vg.Length(y.at(t.Y[i]))
+		x0, y0 := p.x.at(t.X[i]), y.at(t.Y[i])
 		if i < len(t.ErrorY) && t.ErrorY[i] > 0 {
-			bar(vg.Point{X: x0, Y: p.clamp(y, t.Y[i]-t.ErrorY[i])}, vg.Point{X: x0, Y: p.clamp(y, t.Y[i]+t.ErrorY[i])}, 5, 0)
+			bar(canvas.Point{X: x0, Y: p.clamp(y, t.Y[i]-t.ErrorY[i])}, canvas.Point{X: x0, Y: p.clamp(y, t.Y[i]+t.ErrorY[i])}, 5, 0)
 		}
 		if i < len(t.ErrorX) && t.ErrorX[i] > 0 {
-			bar(vg.Point{X: p.clamp(&p.x, t.X[i]-t.ErrorX[i]), Y: y0}, vg.Point{X: p.clamp(&p.x, t.X[i]+t.ErrorX[i]), Y: y0}, 0, 5)
+			bar(canvas.Point{X: p.clamp(&p.x, t.X[i]-t.ErrorX[i]), Y: y0}, canvas.Point{X: p.clamp(&p.x, t.X[i]+t.ErrorX[i]), Y: y0}, 0, 5)
 		}
 	}
 }
 
 // clamp returns the position of a value, clamped to the ends of the axis.
-func (p *painting) clamp(s *scale, v float64) vg.Length {
-	return vg.Length(s.at(min(max(v, s.lo), s.hi)))
+func (p *painting) clamp(s *scale, v float64) float64 {
+	return s.at(min(max(v, s.lo), s.hi))
 }
 
 // marks draws the markers. Of many markers at one spot it draws only the first ones, because more do not change the image.
@@ -193,7 +188,7 @@ func (p *painting) marks(t *chart.Trace, y *scale) {
 		if !p.x.shows(t.X[i]) || !y.shows(t.Y[i]) {
 			continue
 		}
-		at := vg.Point{X: vg.Length(p.x.at(t.X[i])), Y: vg.Length(y.at(t.Y[i]))}
+		at := canvas.Point{X: p.x.at(t.X[i]), Y: y.at(t.Y[i])}
 		k := spot{int(at.X * 2), int(at.Y * 2)}
 		if seen[k]++; seen[k] > 4 || at.X < p.panel.Min.X-1 || at.X > p.panel.Max.X+1 || at.Y < p.panel.Min.Y-1 || at.Y > p.panel.Max.Y+1 {
 			continue
@@ -206,7 +201,7 @@ func (p *painting) marks(t *chart.Trace, y *scale) {
 }
 
 // mark draws one marker, with a rim if its colour is too pale for the panel. Pale dots of a cloud have no rim.
-func (p *painting) mark(s *chart.Style, at vg.Point, size float64) {
+func (p *painting) mark(s *chart.Style, at canvas.Point, size float64) {
 	if edge := p.theme.Edge(s.Color); edge != "" && s.Solid() >= 0.9 {
 		below := *s
 		below.Color = edge
@@ -216,22 +211,22 @@ func (p *painting) mark(s *chart.Style, at vg.Point, size float64) {
 }
 
 // shape draws the symbol of a style.
-func (p *painting) shape(s *chart.Style, at vg.Point, size float64) {
-	c, r := tint(s.Color, s.Solid()), vg.Length(size/2)
+func (p *painting) shape(s *chart.Style, at canvas.Point, size float64) {
+	c, r := tint(s.Color, s.Solid()), size/2
 	switch s.Symbol {
 	case "square":
-		p.FillPolygon(c, []vg.Point{{X: at.X - r, Y: at.Y - r}, {X: at.X + r, Y: at.Y - r}, {X: at.X + r, Y: at.Y + r}, {X: at.X - r, Y: at.Y + r}})
+		canvas.FillPolygon(p.Canvas, c, []canvas.Point{{X: at.X - r, Y: at.Y - r}, {X: at.X + r, Y: at.Y - r}, {X: at.X + r, Y: at.Y + r}, {X: at.X - r, Y: at.Y + r}})
 	case "diamond":
 		d := r * 1.35
-		p.FillPolygon(c, []vg.Point{{X: at.X - d, Y: at.Y}, {X: at.X, Y: at.Y - d}, {X: at.X + d, Y: at.Y}, {X: at.X, Y: at.Y + d}})
+		canvas.FillPolygon(p.Canvas, c, []canvas.Point{{X: at.X - d, Y: at.Y}, {X: at.X, Y: at.Y - d}, {X: at.X + d, Y: at.Y}, {X: at.X, Y: at.Y + d}})
 	case "triangle":
 		d := r * 1.25
-		p.FillPolygon(c, []vg.Point{{X: at.X - d, Y: at.Y - d*0.8}, {X: at.X + d, Y: at.Y - d*0.8}, {X: at.X, Y: at.Y + d*1.1}})
+		canvas.FillPolygon(p.Canvas, c, []canvas.Point{{X: at.X - d, Y: at.Y - d*0.8}, {X: at.X + d, Y: at.Y - d*0.8}, {X: at.X, Y: at.Y + d*1.1}})
 	case "cross":
-		p.stroke(s.Color, s.Solid(), 2.5, "", vg.Point{X: at.X - r, Y: at.Y - r}, vg.Point{X: at.X + r, Y: at.Y + r})
-		p.stroke(s.Color, s.Solid(), 2.5, "", vg.Point{X: at.X - r, Y: at.Y + r}, vg.Point{X: at.X + r, Y: at.Y - r})
+		p.stroke(s.Color, s.Solid(), 2.5, "", canvas.Point{X: at.X - r, Y: at.Y - r}, canvas.Point{X: at.X + r, Y: at.Y + r})
+		p.stroke(s.Color, s.Solid(), 2.5, "", canvas.Point{X: at.X - r, Y: at.Y + r}, canvas.Point{X: at.X + r, Y: at.Y - r})
 	default:
-		p.DrawGlyphNoClip(vgdraw.GlyphStyle{Color: c, Radius: r, Shape: vgdraw.CircleGlyph{}}, at)
+		canvas.FillCircle(p.Canvas, c, at, r)
 	}
 }
 
@@ -242,14 +237,14 @@ func (p *painting) bars(t *chart.Trace, y *scale) {
 		least = min(least, math.Abs(p.x.at(t.X[i])-p.x.at(t.X[i-1])))
 	}
 	half := min(0.4*least, 60)
-	ground := float64(p.clamp(y, 0))
+	ground := p.clamp(y, 0)
 	if y.Kind() == chart.Log {
 		ground = y.from
 	}
 	for i := range t.X {
 		if p.x.shows(t.X[i]) && y.shows(t.Y[i]) {
 			at := p.x.at(t.X[i])
-			p.FillPolygon(tint(t.Color, t.Solid()), rectangle(at-half, ground, at+half, y.at(t.Y[i])))
+			canvas.FillPolygon(p.Canvas, tint(t.Color, t.Solid()), rectangle(at-half, ground, at+half, y.at(t.Y[i])))
 		}
 	}
 	p.errors(t, y)
@@ -259,13 +254,12 @@ func (p *painting) bars(t *chart.Trace, y *scale) {
 func (p *painting) cells(t *chart.Trace, y *scale) {
 	for i := range t.X {
 		w, h := t.Cell.Width/2, t.Cell.Height/2
-		p.FillPolygon(tint(t.Color, 0.08+0.92*t.Shade[i]), rectangle(p.x.at(t.X[i]-w), y.at(t.Y[i]-h), p.x.at(t.X[i]+w), y.at(t.Y[i]+h)))
+		canvas.FillPolygon(p.Canvas, tint(t.Color, 0.08+0.92*t.Shade[i]), rectangle(p.x.at(t.X[i]-w), y.at(t.Y[i]-h), p.x.at(t.X[i]+w), y.at(t.Y[i]+h)))
 	}
 }
 
-func rectangle(x0, y0, x1, y1 float64) []vg.Point {
-	a, b, c, d := vg.Length(x0), vg.Length(y0), vg.Length(x1), vg.Length(y1)
-	return []vg.Point{{X: a, Y: b}, {X: c, Y: b}, {X: c, Y: d}, {X: a, Y: d}}
+func rectangle(x0, y0, x1, y1 float64) []canvas.Point {
+	return []canvas.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
 }
 
 // labels writes the texts at the points: above, below, right or left of the point, where there is room. If there is none, the text is omitted.
@@ -277,13 +271,13 @@ func (p *painting) labels(t *chart.Trace) {
 	if t.Second {
 		y = &p.y2
 	}
-	style := lettering(tickSize, p.theme.Text, false, text.XCenter, text.YCenter)
+	style := lettering(tickSize, p.theme.Text, false, canvas.XCenter, canvas.YCenter)
 	for i, words := range t.Text {
 		if words == "" || !p.x.shows(t.X[i]) || !y.shows(t.Y[i]) {
 			continue
 		}
-		at := vg.Point{X: vg.Length(p.x.at(t.X[i])), Y: vg.Length(y.at(t.Y[i]))}
-		w, h, away := style.Width(words), vg.Length(tickSize), vg.Length(t.Size/2+10)
+		at := canvas.Point{X: p.x.at(t.X[i]), Y: y.at(t.Y[i])}
+		w, h, away := style.Width(words), float64(tickSize), t.Size/2+10
 		if (t.Cell != chart.Cell{}) {
 			away = -h / 2
 		}
@@ -294,15 +288,15 @@ func (p *painting) labels(t *chart.Trace) {
 		}
 		if to, ok := p.room(at, w, h, away, (t.Cell != chart.Cell{})); ok {
 			p.textBoxes = append(p.textBoxes, around(to, w, h))
-			p.FillText(style, to, words)
+			canvas.FillText(p.Canvas, style, to, words)
 		}
 	}
 }
 
 // room finds a position for a text of a given size near a point: one that touches nothing, or else one that touches no other text.
-func (p *painting) room(at vg.Point, w, h, away vg.Length, cell bool) (vg.Point, bool) {
+func (p *painting) room(at canvas.Point, w, h, away float64, cell bool) (canvas.Point, bool) {
 	up, side := away+h/4, away+w/2
-	shifts := []vg.Point{{Y: up}, {Y: -up}, {X: side}, {X: -side}, {X: side, Y: up}, {X: -side, Y: up}, {X: side, Y: -up}, {X: -side, Y: -up}}
+	shifts := []canvas.Point{{Y: up}, {Y: -up}, {X: side}, {X: -side}, {X: side, Y: up}, {X: -side, Y: up}, {X: side, Y: -up}, {X: -side, Y: -up}}
 	if cell {
 		shifts = shifts[:1] // in the middle of the cell
 	}
@@ -318,26 +312,26 @@ func (p *painting) room(at vg.Point, w, h, away vg.Length, cell bool) (vg.Point,
 }
 
 // around returns the box of a text that is centred at a position.
-func around(at vg.Point, w, h vg.Length) vg.Rectangle {
-	return vg.Rectangle{Min: vg.Point{X: at.X - w/2, Y: at.Y - h/2}, Max: vg.Point{X: at.X + w/2, Y: at.Y + h/2}}
+func around(at canvas.Point, w, h float64) canvas.Rectangle {
+	return canvas.Rectangle{Min: canvas.Point{X: at.X - w/2, Y: at.Y - h/2}, Max: canvas.Point{X: at.X + w/2, Y: at.Y + h/2}}
 }
 
 // overlap reports whether two boxes overlap.
-func overlap(a, b vg.Rectangle) bool {
+func overlap(a, b canvas.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
 // free reports whether a box is in the panel and touches no text.
-func (p *painting) free(r vg.Rectangle) bool {
+func (p *painting) free(r canvas.Rectangle) bool {
 	inside := r.Min.X > p.panel.Min.X && r.Min.Y > p.panel.Min.Y && r.Max.X < p.panel.Max.X+8 && r.Max.Y < p.panel.Max.Y+2
-	return inside && !slices.ContainsFunc(p.textBoxes, func(o vg.Rectangle) bool { return overlap(o, r) })
+	return inside && !slices.ContainsFunc(p.textBoxes, func(o canvas.Rectangle) bool { return overlap(o, r) })
 }
 
 // maxPoints is the largest number of points of a trace that labels avoid: a cloud of points is everywhere.
 const maxPoints = 200
 
 // crossed reports whether a line or a marker of a series crosses a box.
-func (p *painting) crossed(r vg.Rectangle) bool {
+func (p *painting) crossed(r canvas.Rectangle) bool {
 	for i := range p.c.Traces {
 		t, y := &p.c.Traces[i], &p.y
 		if t.Second {
@@ -346,17 +340,17 @@ func (p *painting) crossed(r vg.Rectangle) bool {
 		if len(t.X) > maxPoints || t.Kind == chart.Bar || t.Fill == chart.ToSelf || (t.Cell != chart.Cell{}) {
 			continue
 		}
-		size := vg.Length(t.Size)
+		size := t.Size
 		for k := range t.X {
 			if !p.x.shows(t.X[k]) || !y.shows(t.Y[k]) {
 				continue
 			}
-			if at := (vg.Point{X: vg.Length(p.x.at(t.X[k])), Y: vg.Length(y.at(t.Y[k]))}); t.Mode != chart.Lines && overlap(around(at, size, size), r) {
+			if at := (canvas.Point{X: p.x.at(t.X[k]), Y: y.at(t.Y[k])}); t.Mode != chart.Lines && overlap(around(at, size, size), r) {
 				return true
 			}
 		}
 		for _, run := range p.runs(t, y) {
-			if t.Mode != chart.Markers && t.Width > 0 && len((&vgdraw.Canvas{Canvas: p.Canvas.Canvas, Rectangle: r}).ClipLinesXY(run)) > 0 {
+			if t.Mode != chart.Markers && t.Width > 0 && len(r.ClipLine(run)) > 0 {
 				return true
 			}
 		}
@@ -368,36 +362,27 @@ func (p *painting) crossed(r vg.Rectangle) bool {
 // stroke for each request of a long run would take minutes.
 func (p *painting) segments(list []chart.Trace) int {
 	const most = 500
-	paths, order, n := map[chart.Style]vg.Path{}, []chart.Style(nil), 0
+	paths, order, n := map[chart.Style]canvas.Path{}, []chart.Style(nil), 0
 	for ; n < len(list) && n < most; n++ {
 		t := &list[n]
 		if len(t.X) != 2 || t.Kind != chart.Scatter || t.Mode != chart.Lines || t.Fill != "" || t.Halo || t.Second || t.Dash != "" || t.ErrorX != nil || t.ErrorY != nil {
 			break
 		}
-		path, known := paths[t.Style]
-		if !known {
+		if _, known := paths[t.Style]; !known {
 			order = append(order, t.Style)
+			paths[t.Style] = nil
 		}
 		for _, run := range p.runs(t, &p.y) {
-			for _, line := range p.clipped(run) {
-				for k, at := range line {
-					if k == 0 {
-						path.Move(at)
-					} else {
-						path.Line(at)
-					}
-				}
+			for _, line := range p.panel.ClipLine(run) {
+				paths[t.Style] = append(paths[t.Style], canvas.Shape{Points: line})
 			}
 		}
-		paths[t.Style] = path
 	}
 	for _, style := range order {
 		if edge := p.theme.Edge(style.Color); edge != "" {
-			p.SetLineStyle(vgdraw.LineStyle{Color: tint(edge, style.Solid()), Width: vg.Length(style.Width + edgeWidth)})
-			p.Stroke(paths[style])
+			p.Stroke(paths[style], canvas.Line{Color: tint(edge, style.Solid()), Width: style.Width + edgeWidth})
 		}
-		p.SetLineStyle(vgdraw.LineStyle{Color: tint(style.Color, style.Solid()), Width: vg.Length(style.Width)})
-		p.Stroke(paths[style])
+		p.Stroke(paths[style], canvas.Line{Color: tint(style.Color, style.Solid()), Width: style.Width})
 	}
 	return n
 }
