@@ -57,13 +57,14 @@ func (s *Style) face() *face {
 	return both[0]
 }
 
-// packedFonts are Liberation Sans Regular and Bold, one behind the other (liberation_LICENSE).
+// packedFonts are Liberation Sans Regular and Bold, one behind the other (liberation_LICENSE), without the instructions and tables that a screen needs
+// and sfnt does not read. fonts_test.go has the commands that make the file.
 //
 //go:embed liberation_sans.ttf.zst
 var packedFonts []byte
 
 // sizeOfRegular is the size of the first font in bytes.
-const sizeOfRegular = 411860
+const sizeOfRegular = 207288
 
 // unpackedFonts returns the two fonts.
 func unpackedFonts() (regular, bold []byte, err error) {
