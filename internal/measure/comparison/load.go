@@ -270,7 +270,7 @@ func (r *Run) readSummary() error {
 		r.Doubt = cutShort
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
-	case metric.UnreadableUse{UnreadableAnswers: s.Validity.Unread}.Unread(s.Requests.Count):
+	case metric.AnswerUse{UnreadableAnswers: s.Validity.Unread}.Unread(s.Requests.Count):
 		r.Doubt = unread
 	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0 && !r.Cache.Warm(): // written by a version that did not name the statistics
 		r.Doubt = "its latencies are uncertain"

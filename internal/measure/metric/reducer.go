@@ -28,7 +28,7 @@ type Reducer struct {
 	cuts        []unansweredWait // of requests of the class Cut
 	timeouts    []unansweredWait // of requests that ran into the client's timeout
 	oneMessage  int64
-	unreadable  UnreadableUse
+	answers     AnswerUse
 	uncounted   int64
 	overflow    stats.Column // 1 if the error means that the context was exceeded
 	errors      map[errorKey]*ErrorGroup
@@ -117,7 +117,7 @@ func (r *Reducer) Add(row *Row) {
 	if row.OneMessage {
 		r.oneMessage++
 	}
-	r.unreadable.add(row.Unreadable)
+	r.answers.add(row)
 	r.reads += row.Reads
 	r.readDelay += row.ReadDelay
 	r.sharedReads += row.SharedReads

@@ -49,6 +49,7 @@ func (r *Row) visit(c *binenc.Coder) {
 	}
 	binenc.Slice(c, &r.Gaps, (*binenc.Coder).Float64)
 	c.Bool(&r.OneMessage)
+	c.Bool(&r.Finished)
 	c.String(&r.Uncounted)
 	binenc.Pointer(c, &r.Drafts, visitDrafts)
 	r.doubt.visit(c)

@@ -150,6 +150,7 @@ type Row struct {
 	// OneMessage marks an answer of two or more tokens in one message, so that its ITL could not be measured.
 	OneMessage  bool
 	Unreadable  int64  // messages of a valid answer that are not JSON
+	Finished    bool   // a valid answer with a finish reason
 	Uncounted   string // why its tokens were not counted; "" = they were, or it was not requested
 	Reads       int64  // reads with a kernel timestamp
 	ReadDelay   int64  // their summed delay in ns
@@ -192,7 +193,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.SharedReads = r.doubt.shared
 		r.Gaps = f.gaps()
 		if reply != nil {
-			r.Drafts, r.Unreadable = reply.Drafts, int64(reply.Unreadable)
+			r.Drafts, r.Unreadable, r.Finished = reply.Drafts, int64(reply.Unreadable), reply.FinishReason != ""
 		}
 		r.OneMessage = !f.several && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.opts.Streaming && reply != nil {

@@ -34,7 +34,7 @@ type Summary struct {
 	CutUse      CutUse
 	TimeoutUse  TimeoutUse
 	RateUse     RateUse
-	UnreadableUse
+	AnswerUse
 
 	byTag       map[string]int
 	understated []understatement // statistics that the requests without an answer would make larger
@@ -75,7 +75,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	s := t.summary(r.curves([]bucket{one})[0])
 	s.Cut = r.counts[Cut]
 	s.DraftSteps = r.drafts
-	s.Uncounted, s.UnreadableUse = r.uncounted, r.unreadable
+	s.Uncounted, s.AnswerUse = r.uncounted, r.answers
 	s.OneMessage, s.Reads, s.ReadDelay, s.SharedReads = r.oneMessage, r.reads, r.readDelay, r.sharedReads
 	for _, g := range r.order {
 		s.Errors = append(s.Errors, *g)

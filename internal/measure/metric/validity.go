@@ -43,7 +43,7 @@ type ClientStats struct {
 	CutUse
 	TimeoutUse
 	RateUse
-	UnreadableUse
+	AnswerUse
 	Certainty
 	Trend
 	MachineUse

@@ -31,7 +31,7 @@ func ClientStats(run *metric.Run, phases []*load.PhaseStats, m *MachineStats, re
 	e.ScheduleStats = scheduleStats(s, phases)
 	e.SlotUse = slotUse(phases)
 	e.CancelledByUser = run.Cancelled
-	e.Certainty, e.CutUse, e.TimeoutUse, e.RateUse, e.UnreadableUse = s.Certainty, s.CutUse, s.TimeoutUse, s.RateUse, s.UnreadableUse
+	e.Certainty, e.CutUse, e.TimeoutUse, e.RateUse, e.AnswerUse = s.Certainty, s.CutUse, s.TimeoutUse, s.RateUse, s.AnswerUse
 	e.LumpStats = results.Profiling().Lumps()
 	e.PathUse = results.Profiling().Paths()
 	if e.OpenLoop {

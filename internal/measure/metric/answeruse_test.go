@@ -25,14 +25,14 @@ func TestUnreadable(t *testing.T) {
 	failed, reply := streamed(0, 150, 160)
 	failed.Error, reply.Unreadable = &record.Error{Type: "X"}, 5
 	r.Add(set.Row(failed, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}))
-	if u := r.Summary(Window{}).UnreadableUse; u != (UnreadableUse{UnreadableMessages: 3, UnreadableAnswers: 2}) {
+	if u := r.Summary(Window{}).AnswerUse; u != (AnswerUse{UnreadableMessages: 3, UnreadableAnswers: 2}) {
 		t.Errorf("%+v", u)
 	}
 
 	const sentence = "aiperf could not read 3 messages in %s of 100 answers as JSON."
 	for answers, want := range map[int64]Verdict{1: VerdictValid, 2: VerdictUncertain} {
 		e := calm()
-		e.UnreadableUse = UnreadableUse{3, answers}
+		e.AnswerUse = AnswerUse{UnreadableMessages: 3, UnreadableAnswers: answers}
 		said := strings.Replace(sentence, "%s", map[int64]string{1: "1", 2: "2"}[answers], 1)
 		v := Assess(e, stated(150, 140, 150), nil)
 		notes := strings.Join(v.Notes, "\n")
@@ -44,6 +44,41 @@ func TestUnreadable(t *testing.T) {
 		}
 		if v := Assess(e, nil, nil); v.Verdict != want {
 			t.Errorf("%d answers: %s", answers, v.Sentence())
+		}
+	}
+}
+
+// TestUnfinished: valid answers without a finish reason are a note if others have one.
+func TestUnfinished(t *testing.T) {
+	set := newSelection(t, chat)
+	for _, c := range []struct {
+		reasons []string
+		failed  int // requests of them that failed, the last ones
+		want    string
+	}{
+		{[]string{"stop", "", "length"}, 0, "1 of 3 answers came without"},
+		{[]string{"stop", "", ""}, 0, "2 of 3 answers came without"},
+		{[]string{"stop", "stop", ""}, 1, ""},
+		{[]string{"", "", "stop"}, 1, ""},
+		{[]string{"", ""}, 0, ""},
+	} {
+		r := set.NewReducer()
+		for i, reason := range c.reasons {
+			rec, reply := streamed(0, 150, 160)
+			if reply.FinishReason = reason; i >= len(c.reasons)-c.failed {
+				rec.Error = &record.Error{Type: "X"}
+			}
+			row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}).Append(nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Add(row)
+		}
+		e, s := calm(), r.Summary(Window{})
+		e.Valid, e.AnswerUse = s.Valid, s.AnswerUse
+		notes := strings.Join(Assess(e, nil, nil).Notes, "\n")
+		if got := strings.Contains(notes, "finish reason"); got != (c.want != "") || !strings.Contains(notes, c.want) {
+			t.Errorf("%q, %d failed: %s; want %q", c.reasons, c.failed, notes, c.want)
 		}
 	}
 }
