@@ -1,10 +1,15 @@
 package regex
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 type compiler struct {
-	size  int // instructions of all programs
-	marks int
+	size   int // instructions of all programs
+	marks  int
+	names  []string // of groups
+	nested int      // look-arounds and atomic groups around the code
 }
 
 // program compiles n to a separate program.
@@ -33,20 +38,37 @@ func (c *compiler) emit(prog []inst, n *node) ([]inst, error) {
 		return c.alternatives(prog, n.subs)
 	case opRepeat:
 		return c.repeat(prog, n)
+	case opGroup:
+		return c.group(prog, n)
 	case opAtomic, opLook:
+		c.nested++
 		sub, err := c.program(n.subs[0])
-		if err != nil {
+		if c.nested--; err != nil {
 			return nil, err
 		}
 		in := inst{op: iAtomic, sub: sub}
 		if n.op == opLook {
-			in = inst{op: iLook, sub: sub, neg: n.neg, behind: n.behind}
+			_, most := n.subs[0].width()
+			in = inst{op: iLook, sub: sub, neg: n.neg, behind: n.behind, x: most}
 		}
 		prog = append(prog, in)
 	default:
 		prog = append(prog, inst{op: iAssert, x: int(n.op)})
 	}
 	return prog, nil
+}
+
+// group compiles a group that records what it matches.
+func (c *compiler) group(prog []inst, n *node) ([]inst, error) {
+	if c.nested > 0 { // its positions would not be restored when the code around it backtracks
+		return nil, fmt.Errorf("group %q is inside a look-around or an atomic group", n.name)
+	}
+	i := slices.Index(c.names, n.name)
+	if i < 0 {
+		i, c.names = len(c.names), append(c.names, n.name)
+	}
+	prog, err := c.emit(append(prog, inst{op: iRecord, x: 2 * i}), n.subs[0])
+	return append(prog, inst{op: iRecord, x: 2*i + 1}), err
 }
 
 func (c *compiler) alternatives(prog []inst, subs []*node) ([]inst, error) {
@@ -93,6 +115,15 @@ func (c *compiler) repeat(prog []inst, n *node) ([]inst, error) {
 			return nil, err
 		}
 	}
+	if least, _ := sub.width(); n.max == unlimited && least > 0 { // the loop cannot repeat at one position
+		loop := len(prog)
+		if prog, err = c.emit(append(prog, inst{op: iSplit}), sub); err != nil {
+			return nil, err
+		}
+		prog = append(prog, inst{op: iJump, x: loop})
+		prog[loop].x, prog[loop].y = order(n.mode, loop+1, len(prog))
+		return prog, nil
+	}
 	if n.max == unlimited {
 		mark := c.marks
 		if c.marks++; c.marks > maxMarks {
@@ -119,6 +150,38 @@ func (c *compiler) repeat(prog []inst, n *node) ([]inst, error) {
 		prog[s].x, prog[s].y = order(n.mode, s+1, len(prog))
 	}
 	return prog, nil
+}
+
+// many stands for any larger number of characters.
+const many = 1 << 30
+
+// width returns how many characters n matches at least and at most, up to many.
+func (n *node) width() (lo, hi int) {
+	switch n.op {
+	case opSet:
+		return 1, 1
+	case opCat:
+		for _, s := range n.subs {
+			l, h := s.width()
+			lo, hi = min(lo+l, many), min(hi+h, many)
+		}
+	case opAlt:
+		lo = many
+		for _, s := range n.subs {
+			l, h := s.width()
+			lo, hi = min(lo, l), max(hi, h)
+		}
+	case opRepeat:
+		most := n.max
+		if most == unlimited {
+			most = many
+		}
+		l, h := n.subs[0].width()
+		lo, hi = min(l*n.min, many), min(h*most, many)
+	case opGroup, opAtomic:
+		return n.subs[0].width()
+	}
+	return lo, hi
 }
 
 // order returns the targets of a split in the order in which its mode tries them.
@@ -153,7 +216,7 @@ func firsts(prog []inst) (set [2]uint64) {
 			walk(in.y)
 		case iJump:
 			walk(in.x)
-		case iMark, iMoved, iAssert, iLook:
+		case iMark, iMoved, iRecord, iAssert, iLook:
 			walk(pc + 1)
 		default: // an empty match, or code that is not analysed
 			set = [2]uint64{^uint64(0), ^uint64(0)}

@@ -23,6 +23,7 @@ type node struct {
 	op       op
 	set      *class  // opSet
 	subs     []*node // opCat, opAlt; one for groups, look-arounds and repeats
+	name     string  // opGroup
 	min, max int     // opRepeat
 	mode     mode    // opRepeat
 	behind   bool    // opLook
@@ -37,6 +38,7 @@ const (
 	opCat
 	opAlt
 	opRepeat
+	opGroup // records what it matches
 	opAtomic
 	opLook
 	opLineStart
@@ -57,11 +59,12 @@ const (
 )
 
 type parser struct {
-	src   string
-	pos   int
-	fold  bool // (?i)
-	dot   bool // . matches line feeds
-	depth int
+	src    string
+	pos    int
+	fold   bool // (?i)
+	dot    bool // . matches line feeds
+	depth  int
+	groups bool // record named groups
 }
 
 // fail returns an error with its position in the pattern.
@@ -242,6 +245,9 @@ func (p *parser) group() (*node, error) {
 		end := strings.IndexByte(p.src[p.pos:], '>')
 		if end < 0 {
 			return nil, p.fail("the name of a group is not closed")
+		}
+		if _, name, _ := strings.Cut(p.src[p.pos:p.pos+end], "<"); p.groups {
+			wrap = func(n *node) *node { return &node{op: opGroup, name: name, subs: []*node{n}} }
 		}
 		p.pos += end + 1
 	case p.take("?#"):

@@ -1,6 +1,6 @@
-// Package regex is a small backtracking engine for the split patterns of tokenizer files. It supports look-around, atomic groups, lazy and possessive
-// repeats, class intersection, and Unicode classes from the reference's tables. It works on UTF-8 directly, and has its own stack, so a long text
-// cannot cause a stack overflow. If a pattern backtracks often, the engine remembers failed states, so no pattern takes exponential time; see memo.
+// Package regex is a small backtracking engine for the split patterns of tokenizer files, and for patterns that find answers. It supports look-around,
+// atomic groups, lazy and possessive repeats, named groups, class intersection, and Unicode classes from the reference's tables. It works on UTF-8
+// directly, and has its own stack, so a long text cannot cause a stack overflow. If a pattern backtracks often, the engine remembers failed states, so no pattern takes exponential time; see memo.
 package regex
 
 import (
@@ -17,14 +17,15 @@ import (
 type Regexp struct {
 	prog   []inst
 	starts [2]uint64 // ASCII characters with which a match can start
-	stacks sync.Pool // of *[]state
+	groups []string  // names of the recorded groups
+	stacks sync.Pool // of *machine
 }
 
 // inst is one instruction. Programs end in iMatch.
 type inst struct {
 	op     iop
 	set    *class
-	x, y   int // targets; iRepeat: counts
+	x, y   int // targets; iRepeat: counts; iLook: x is the largest number of characters that sub matches
 	mode   mode
 	neg    bool
 	behind bool
@@ -44,14 +45,20 @@ const (
 	iAssert     // x is the op of a position
 	iMark       // stores the position in the loop counter x
 	iMoved      // fails if the position is still that of iMark x
+	iRecord     // stores the position in the group record x
 )
 
 // Compile compiles a pattern. Unsupported syntax is an error that names it.
-func Compile(pattern string) (*Regexp, error) {
+func Compile(pattern string) (*Regexp, error) { return compile(pattern, false) }
+
+// CompileGroups compiles a pattern whose named groups are recorded. A group in a look-around or in an atomic group is an error.
+func CompileGroups(pattern string) (*Regexp, error) { return compile(pattern, true) }
+
+func compile(pattern string, groups bool) (*Regexp, error) {
 	if len(pattern) > maxPattern {
 		return nil, fmt.Errorf("the pattern has %d bytes; at most %d are allowed", len(pattern), maxPattern)
 	}
-	p := &parser{src: pattern}
+	p := &parser{src: pattern, groups: groups}
 	n, err := p.alternation()
 	if err == nil && p.more() {
 		err = p.fail("there is one closing bracket too many")
@@ -64,13 +71,16 @@ func Compile(pattern string) (*Regexp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: %w", clip(pattern), err)
 	}
-	re := &Regexp{prog: prog}
+	re := &Regexp{prog: prog, groups: c.names}
 	re.starts = firsts(prog)
 	return re, nil
 }
 
 // Match returns the end of the match that starts exactly at s[at:], -1 if there is none. b limits the steps; if it is exceeded, nothing matches.
-func (re *Regexp) Match(b *budget.Budget, s string, at int) int {
+func (re *Regexp) Match(b *budget.Budget, s string, at int) int { return re.match(b, s, at, nil) }
+
+// match is Match; it stores the begin and the end of every recorded group in groups, if this is not nil.
+func (re *Regexp) match(b *budget.Budget, s string, at int, groups []int) int {
 	if b.Err() != nil {
 		return -1
 	}
@@ -83,13 +93,13 @@ func (re *Regexp) Match(b *budget.Budget, s string, at int) int {
 	if !ok {
 		m = &machine{after: memoAfter}
 	}
-	m.stack, m.budget = m.stack[:0], b
+	m.stack, m.budget, m.groups = m.stack[:0], b, groups
 	m.countedSteps, m.nextCount = m.steps, m.steps+stepsPerCount
 	end := m.run(re.prog, s, at)
 	if !m.countSteps() {
 		end = -1
 	}
-	m.budget = nil
+	m.budget, m.groups = nil, nil
 	if cap(m.stack) < 1<<16 {
 		re.stacks.Put(m)
 	}
@@ -120,17 +130,20 @@ type state struct {
 type backKind uint8
 
 const (
-	backPlain backKind = iota
-	backGive           // greedy repeat: give back one character
-	backTake           // lazy repeat: take one more
-	backMark           // restore a loop mark: pc = index, pos = value
+	backPlain  backKind = iota
+	backGive            // greedy repeat: give back one character
+	backTake            // lazy repeat: take one more
+	backMark            // restore a loop mark: pc = index, pos = value
+	backRecord          // restore a group record: pc = index, pos = value
 )
 
 type machine struct {
 	stack []state
 	marks []int
-	after int // number of backtracks before a run remembers its failures
-	steps int // instructions executed so far
+	// groups has the begin and the end of every recorded group, -1 if it has not matched; nil = nobody asks.
+	groups []int
+	after  int // number of backtracks before a run remembers its failures
+	steps  int // instructions executed so far
 	// budget limits the steps; nil = no limit.
 	budget       *budget.Budget
 	countedSteps int // steps already counted in the budget
@@ -209,6 +222,12 @@ func (m *machine) run(prog []inst, s string, pos int) int { //nolint:gocyclo // 
 			if ok = m.marks[in.x] != pos; ok {
 				pc++
 			}
+		case iRecord:
+			if m.groups != nil {
+				m.stack = append(m.stack, state{pc: in.x, pos: m.groups[in.x], kind: backRecord})
+				m.groups[in.x] = pos
+			}
+			pc++
 		}
 		if ok {
 			continue
@@ -228,6 +247,10 @@ func (m *machine) backtrack(prog []inst, s string, base int) (pc, pos int, ok bo
 		switch top.kind {
 		case backMark:
 			m.marks[top.pc] = top.pos
+			m.stack = m.stack[:len(m.stack)-1]
+			continue
+		case backRecord:
+			m.groups[top.pc] = top.pos
 			m.stack = m.stack[:len(m.stack)-1]
 			continue
 		case backGive:
@@ -288,11 +311,11 @@ func (m *machine) lookAround(in *inst, s string, pos int) bool {
 	if !in.behind {
 		return m.run(in.sub, s, pos) >= 0
 	}
-	for at := pos; ; {
+	for at, left := pos, in.x; ; left-- {
 		if m.run(in.sub, s[:pos], at) == pos {
 			return true
 		}
-		if at == 0 || pos-at > 255 {
+		if at == 0 || left == 0 || pos-at > 255 {
 			return false
 		}
 		_, n := utf8.DecodeLastRuneInString(s[:at])

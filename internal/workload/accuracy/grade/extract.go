@@ -6,9 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dlclark/regexp2/v2"
-
 	"aiperf/internal/base/sorting"
+	"aiperf/internal/text/tokenizer/regex"
 	"aiperf/internal/workload/accuracy/mathtext"
 )
 
@@ -17,9 +16,9 @@ import (
 
 // pattern finds candidates of one kind.
 type pattern struct {
-	re       *regexp2.Regexp
+	re       *mathtext.Pattern
 	priority int
-	read     func(m *regexp2.Match) (*mathtext.Node, string)
+	read     func(m *regex.Found) (*mathtext.Node, string)
 }
 
 // answerReading is the parsed answer, and the text of the first candidate that has one.
@@ -38,21 +37,21 @@ func find(patterns []pattern, text string) (answerReading, error) {
 			same++
 		}
 		type candidate struct {
-			m    *regexp2.Match
-			read func(m *regexp2.Match) (*mathtext.Node, string)
+			m    *regex.Found
+			read func(m *regex.Found) (*mathtext.Node, string)
 		}
 		var all []candidate
 		for _, p := range rest[:same] {
-			m, err := p.re.FindStringMatch(text)
-			for ; m != nil && err == nil; m, err = p.re.FindNextMatch(m) {
-				all = append(all, candidate{m, p.read})
-			}
+			found, err := p.re.All(text)
 			if err != nil {
 				return out, err
 			}
+			for i := range found {
+				all = append(all, candidate{&found[i], p.read})
+			}
 		}
 		sorting.Stable(all, func(a, b candidate) int {
-			return cmp.Or(cmp.Compare(b.m.RuneIndex+b.m.RuneLength, a.m.RuneIndex+a.m.RuneLength), cmp.Compare(a.m.RuneIndex, b.m.RuneIndex))
+			return cmp.Or(cmp.Compare(b.m.End, a.m.End), cmp.Compare(a.m.Begin, b.m.Begin))
 		})
 		for _, c := range all {
 			value, said := c.read(c.m)
@@ -75,14 +74,6 @@ func byPriority(list ...pattern) []pattern {
 	return list
 }
 
-// captured returns the text of a named group; "" = the group did not match.
-func captured(m *regexp2.Match, name string) string {
-	if g := m.GroupByName(name); g != nil && len(g.Captures) > 0 {
-		return g.String()
-	}
-	return ""
-}
-
 // Pieces of the patterns.
 const (
 	space      = `(?:\s| )`
@@ -94,8 +85,8 @@ const (
 	exprChar   = `[\d\.\s` + operatorRE + `]`
 	exprRE     = `(?<expr>-?\(?-?\d` + exprChar + `*[` + operatorRE + `]` + exprChar + `+\)?)`
 	currency   = `[\$€£¥₹₽₪₩₫฿₡₢₣₤₥₦₧₨₩₪₫₭₮₯₰₱₲₳₴₵₶₷₸₹₺₻₼₽₾₿]?`
-	exprBegin  = `(?:^|` + space + `|\=)(?:\*\*)?`
-	exprEnd    = `(?:\*\*)?(?:` + fullStop + `|[,,]|\s?[::]|` + space + `|\)|\$|$)`
+	exprBegin  = `(?:\A|` + space + `|\=)(?:\*\*)?`
+	exprEnd    = `(?:\*\*)?(?:` + fullStop + `|[,,]|\s?[::]|` + space + `|\)|\$|\Z)`
 	anExpr     = `(?:` + exprBegin + exprRE + exprEnd + `)`
 	aNumber    = `(?:` + exprBegin + currency + numberRE + `)`
 	exprOrNum  = `(?:` + anExpr + `|` + aNumber + `)`
@@ -132,10 +123,10 @@ type kind struct {
 	priority int
 }
 
-func kinds(read func(m *regexp2.Match) (*mathtext.Node, string), list []kind) []pattern {
+func kinds(read func(m *regex.Found) (*mathtext.Node, string), list []kind) []pattern {
 	out := make([]pattern, len(list))
 	for i, k := range list {
-		out[i] = pattern{re: mathtext.Pattern(k.expr), priority: k.priority, read: read}
+		out[i] = pattern{re: mathtext.NewPattern(k.expr), priority: k.priority, read: read}
 	}
 	return out
 }
@@ -178,13 +169,13 @@ func nextFormulas(boxed bool) string {
 }
 
 // readExpression parses a number or a sum.
-func readExpression(m *regexp2.Match) (*mathtext.Node, string) {
+func readExpression(m *regex.Found) (*mathtext.Node, string) {
 	whole, decimal := "", ""
 	for _, n := range []string{"1", "2", "3"} {
-		whole, decimal = cmp.Or(whole, captured(m, "integer"+n)), cmp.Or(decimal, captured(m, "decimal"+n))
+		whole, decimal = cmp.Or(whole, m.Group("integer"+n)), cmp.Or(decimal, m.Group("decimal"+n))
 	}
 	if whole == "" && decimal == "" {
-		said := captured(m, "expr")
+		said := m.Group("expr")
 		n, err := mathtext.Plain(strings.NewReplacer("\n", " ", "^", "**").Replace(said))
 		if err != nil {
 			return nil, said
@@ -193,26 +184,26 @@ func readExpression(m *regexp2.Match) (*mathtext.Node, string) {
 	}
 	said := cmp.Or(strings.TrimLeft(strings.NewReplacer(",", "", " ", "").Replace(whole), "0"), "0") + strings.ReplaceAll(decimal, ",", ".")
 	n := mathtext.Decimal(said)
-	if n != nil && captured(m, "percent") != "" {
+	if n != nil && m.Group("percent") != "" {
 		n = mathtext.Percent(n)
 	}
 	return n, said
 }
 
 // readFormula parses LaTeX; several adjacent formulas are a set.
-func readFormula(m *regexp2.Match) (*mathtext.Node, string) {
+func readFormula(m *regex.Found) (*mathtext.Node, string) {
 	var values []*mathtext.Node
 	var texts []string
 	for _, prefix := range append([]string{"first_"}, nextPrefixes...) {
 		text, name := "", ""
 		for _, e := range environments {
-			if t := captured(m, prefix+e.name); t != "" {
+			if t := m.Group(prefix + e.name); t != "" {
 				text, name = t, e.name
 				break
 			}
 		}
 		for _, other := range []string{"latexFraction", "latexBoxed"} {
-			if t := captured(m, prefix+other); text == "" && t != "" {
+			if t := m.Group(prefix + other); text == "" && t != "" {
 				text, name = t, other
 			}
 		}
@@ -225,7 +216,7 @@ func readFormula(m *regexp2.Match) (*mathtext.Node, string) {
 		switch {
 		case err != nil:
 			n = nil
-		case captured(m, prefix+"percent") != "":
+		case m.Group(prefix+"percent") != "":
 			n = mathtext.Percent(n)
 		}
 		values = append(values, n)

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dlclark/regexp2/v2"
-
+	"aiperf/internal/text/tokenizer/regex"
 	"aiperf/internal/workload/accuracy/mathtext"
 	"aiperf/internal/workload/accuracy/pystring"
 )
@@ -68,11 +67,11 @@ func extractive(answer, gold string, goldPatterns []pattern) Result {
 func letterPatterns() []pattern {
 	const (
 		letter = `(?<indices>(?:A|\(A\))|(?:B|\(B\))|(?:C|\(C\))|(?:D|\(D\)))`
-		end    = `(?:\*\*)?(?:` + fullStop + `|[,,]|\s?[::]| |$)`
-		apart  = `(?:^| )(?:\*\*)?` + letter + end
+		end    = `(?:\*\*)?(?:` + fullStop + `|[,,]|\s?[::]| |\Z)`
+		apart  = `(?:\A| )(?:\*\*)?` + letter + end
 	)
-	read := func(m *regexp2.Match) (*mathtext.Node, string) {
-		text := strings.Trim(captured(m, "indices"), "()")
+	read := func(m *regex.Found) (*mathtext.Node, string) {
+		text := strings.Trim(m.Group("indices"), "()")
 		return mathtext.Symbol(text), text
 	}
 	return byPriority(kinds(read, []kind{
@@ -80,7 +79,7 @@ func letterPatterns() []pattern {
 		{`(?i:final answer.{0,100}?)\s+is\:?\s*` + letter, 50},
 		{answerWord + `\s?[::].{0,50}?` + apart, 100},
 		{answerWord + `.{0,50}?` + apart, 150},
-		{`^(?:\*\*)?` + letter + end, 200},
+		{`\A(?:\*\*)?` + letter + end, 200},
 		{`\n(?:\*\*)?` + letter + end, 210},
 	})...)
 }

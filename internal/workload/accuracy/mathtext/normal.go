@@ -7,19 +7,29 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/dlclark/regexp2/v2"
-
+	"aiperf/internal/base/budget"
 	"aiperf/internal/base/lazyregexp"
+	"aiperf/internal/text/tokenizer/regex"
 )
 
 // matchLimit is the time limit for one search with a lookaround pattern.
 const matchLimit = 4 * time.Second
 
-// Pattern compiles a pattern that needs lookaround. A search that takes too long fails.
-func Pattern(expr string) *regexp2.Regexp {
-	re := regexp2.MustCompile(expr)
-	re.MatchTimeout = matchLimit
-	return re
+// Pattern is a pattern that needs lookaround or many named groups.
+type Pattern struct{ compiled *regex.Regexp }
+
+// NewPattern compiles a pattern of the program.
+func NewPattern(expr string) *Pattern {
+	re, err := regex.CompileGroups(expr)
+	if err != nil {
+		panic("mathtext: " + err.Error())
+	}
+	return &Pattern{re}
+}
+
+// All returns the matches in a text. A search that takes too long is an error.
+func (p *Pattern) All(text string) ([]regex.Found, error) {
+	return p.compiled.All(budget.New(budget.Limits{Time: matchLimit}), text)
 }
 
 // Norm selects the steps of normalisation beyond the basic ones.
@@ -33,15 +43,15 @@ var (
 	leftBracket  = lazyregexp.New(`\\m?left(\\\{|\{|\\\||\||\[|\(|\\rbracl|\\lgroup|\\lbrace|\\lbrack|\\vert|\\lvert|\\lceil|\\lfloor|\\langle|\\llcorner|\\ulcorner)`)
 	rightBracket = lazyregexp.New(`\\m?right(\\\}|\}|\\\||\||\]|\)|\\rbrack|\\rgroup|\\rbrace|\\vert|\\rvert|\\rceil|\\rfloor|\\rangle|\\lrcorner|\\urcorner)`)
 	permutation  = lazyregexp.New(`\(([a-zA-Z0-9+\-*/\\ ]+?)\)_\{([a-zA-Z0-9+\-*/\\ ]+?)\}`)
-	removed      = sync.OnceValue(func() *regexp2.Regexp {
-		return Pattern(`\\mathrm\{th\}|\\!\s*|\\text\s*\{\s*\}|\\\$|\$|(?<!\\)["']|\\displaystyle`)
+	removed      = sync.OnceValue(func() *Pattern {
+		return NewPattern(`\\mathrm\{th\}|\\!\s*|\\text\s*\{\s*\}|\\\$|\$|(?<!\\)["']|\\displaystyle`)
 	})
-	twoSlashes = sync.OnceValue(func() *regexp2.Regexp { return Pattern(`\\\\(?=[a-zA-Z])`) })
-	equals     = sync.OnceValue(func() *regexp2.Regexp { return Pattern(`(?<!\\|<|!|>)=`) })
+	twoSlashes = sync.OnceValue(func() *Pattern { return NewPattern(`\\\\(?=[a-zA-Z])`) })
+	equals     = sync.OnceValue(func() *Pattern { return NewPattern(`(?<!\\|<|!|>)=`) })
 	unitText   = lazyregexp.New(`(\\(?:text|mbox)\{.*?\})(\^\d|\{\^\d\})?$`)
 	metresEast = lazyregexp.New(` m east(?:s|es)?($|\W)`)
 	emptyText  = lazyregexp.New(`\\text\s*\{\s*\}`)
-	rewritten  = sync.OnceValue(func() *regexp2.Regexp { return Pattern(rewritePattern()) })
+	rewritten  = sync.OnceValue(func() *Pattern { return NewPattern(rewritePattern()) })
 )
 
 // rewrites are replaced in one pass; the first one that matches at a position applies.
@@ -73,16 +83,23 @@ func rewritePattern() string {
 }
 
 // replaceMatches replaces what a pattern matches. A search that takes too long changes nothing.
-func replaceMatches(re *regexp2.Regexp, text string, by func(m regexp2.Match) string) string {
-	out, err := re.ReplaceFunc(text, by, -1, -1)
-	if err != nil {
+func replaceMatches(p *Pattern, text string, by func(m *regex.Found) string) string {
+	all, err := p.All(text)
+	if err != nil || len(all) == 0 {
 		return text
 	}
-	return out
+	var out strings.Builder
+	copied := 0
+	for i := range all {
+		out.WriteString(text[copied:all[i].Begin])
+		out.WriteString(by(&all[i]))
+		copied = all[i].End
+	}
+	return out.String() + text[copied:]
 }
 
-func always(text string) func(regexp2.Match) string {
-	return func(regexp2.Match) string { return text }
+func always(text string) func(*regex.Found) string {
+	return func(*regex.Found) string { return text }
 }
 
 // Normal converts LaTeX to the form that LaTeX parses. (The normalisation of latex2sympy2-extended.)
@@ -96,13 +113,13 @@ func Normal(text string, norm Norm) string {
 	text = rightBracket.ReplaceAllString(text, "$1")
 	text = permutation.ReplaceAllString(text, `\frac{($1)!}{(($1)-($2))!}`)
 	text = replaceMatches(removed(), text, always(""))
-	text = replaceMatches(rewritten(), text, func(m regexp2.Match) string {
+	text = replaceMatches(rewritten(), text, func(m *regex.Found) string {
 		for _, r := range rewrites {
-			if g := m.GroupByName(r.name); g != nil && len(g.Captures) > 0 {
+			if m.Group(r.name) != "" {
 				return r.by
 			}
 		}
-		return m.String()
+		return m.Text
 	})
 	text = strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 	if !strings.Contains(text, "matrix") {
@@ -117,8 +134,8 @@ func Normal(text string, norm Norm) string {
 // answerPart removes what surrounds the value and repairs its operators.
 func answerPart(text string) string {
 	if !strings.ContainsAny(text, ",;") {
-		if at, err := equals().FindAllStringIndex(text, -1); err == nil && len(at) > 1 {
-			text = text[at[len(at)-1][1]:]
+		if at, err := equals().All(text); err == nil && len(at) > 1 {
+			text = text[at[len(at)-1].End:]
 		}
 	}
 	if bare := strings.TrimFunc(unitText.ReplaceAllString(text, ""), unicode.IsSpace); bare != "" {
