@@ -58,7 +58,7 @@ func earlierRun(cfg *config.Benchmark, opts *Options) string {
 	if json.Unmarshal(opts.InputConfig, &settings) != nil {
 		return ""
 	}
-	own := promptsOf(settings)
+	own := promptsOf(settings, opts.Info.RandomSeed.String())
 	if own == nil {
 		return ""
 	}
@@ -67,7 +67,7 @@ func earlierRun(cfg *config.Benchmark, opts *Options) string {
 		if err != nil {
 			continue
 		}
-		if sent, _ := s.Stat("request_count", "avg"); sent > 0 && reflect.DeepEqual(promptsOf(s.Config), own) {
+		if sent, _ := s.Stat("request_count", "avg"); sent > 0 && reflect.DeepEqual(promptsOf(s.Config, s.RandomSeed), own) {
 			return dir
 		}
 	}
@@ -94,14 +94,14 @@ func siblings(dir string) []string {
 	return list
 }
 
-// promptsOf returns the settings that decide which prompts are sent to which servers; nil if each run draws new prompts.
-func promptsOf(settings map[string]any) []any {
+// promptsOf returns the settings that decide which prompts are sent to which servers; nil if each run draws new prompts. seed is the seed of the run, in
+// digits; "" = none was given.
+func promptsOf(settings map[string]any, seed string) []any {
 	datasets, _ := settings["datasets"].([]any)
 	endpoint, _ := settings["endpoint"].(map[string]any)
-	seed := settings["random_seed"]
-	if seed == nil {
+	if seed == "" {
 		for _, one := range datasets {
-			if d, _ := one.(map[string]any); d["type"] == config.DatasetSynthetic && d["random_seed"] == nil {
+			if d, _ := one.(map[string]any); d["type"] == string(config.DatasetSynthetic) && d["random_seed"] == nil {
 				return nil
 			}
 		}

@@ -3,6 +3,7 @@ package run
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -44,7 +45,7 @@ func seeded(t *testing.T, dir, url string, change func(*config.Benchmark)) *metr
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := Run(t.Context(), b, &seed, Options{Version: "test", Err: new(locked), InputConfig: input})
+	run, err := Run(t.Context(), b, &seed, Options{Version: "test", Err: new(locked), InputConfig: input, Info: metric.RunInfo{RandomSeed: "7"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +130,13 @@ func TestEarlierRunOfTheSamePrompts(t *testing.T) {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
+	}
+	unseeded := map[string]any{"datasets": []any{map[string]any{"type": "synthetic"}}, "endpoint": map[string]any{"urls": []any{url}}}
+	if promptsOf(unseeded, "") != nil {
+		t.Error("runs that draw new prompts without a seed are taken for runs with the same prompts")
+	}
+	if reflect.DeepEqual(promptsOf(unseeded, "7"), promptsOf(unseeded, "8")) {
+		t.Error("runs with different seeds are taken for runs with the same prompts")
 	}
 	if err := os.Rename(first, artifact.Previous(filepath.Join(top, "x"))); err != nil {
 		t.Fatal(err)

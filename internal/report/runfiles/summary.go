@@ -22,6 +22,7 @@ type Summary struct {
 
 	Version, BenchmarkID string
 	Command              string // as typed, with secrets hidden
+	RandomSeed           string // digits; "" = none was given
 	Cancelled            bool
 	Complete             bool
 	IncompleteReason     string
@@ -142,8 +143,9 @@ func (s *Summary) read(text []byte) error {
 		End         string          `json:"end_time"`
 		Validity    json.RawMessage `json:"validity"`
 		Info        struct {
-			Command   string `json:"cli_command"`
-			Variation string `json:"variation_label"`
+			Command   string      `json:"cli_command"`
+			Seed      json.Number `json:"random_seed"`
+			Variation string      `json:"variation_label"`
 		} `json:"run_info"`
 		Errors []struct {
 			Count   int64 `json:"count"`
@@ -173,6 +175,7 @@ func (s *Summary) read(text []byte) error {
 	}
 	s.Version, s.BenchmarkID, s.Cancelled = known.Version, known.BenchmarkID, known.Cancelled
 	s.IncompleteReason, s.Start, s.End, s.Command, s.Variation = known.Reason, known.Start, known.End, known.Info.Command, known.Info.Variation
+	s.RandomSeed = known.Info.Seed.String()
 	s.Complete = known.Complete == nil || *known.Complete
 	if len(known.Validity) > 0 && string(known.Validity) != "null" {
 		s.Validity = known.Validity
