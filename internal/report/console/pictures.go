@@ -2,7 +2,6 @@ package console
 
 import (
 	"fmt"
-	"math"
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
@@ -186,18 +185,22 @@ func (s slowReason) words(wide bool) string {
 	return s.short
 }
 
-// reason returns why a request was slow, as far as its own instants show; empty = unknown.
+// clearlySlower is the share of the median latency by which a request must exceed it before its first token counts as the reason.
+const clearlySlower = 0.1
+
+// reason returns why a request was slower than the median one, as far as its own instants show; empty = unknown.
 func reason(run *metric.Run, q *metric.SlowRequest) slowReason {
 	for _, s := range run.Silences {
 		if q.Start < s.To && q.End > s.From {
 			return slowReason{"in the stall", "stall"}
 		}
 	}
-	usual := run.Profiling.Value("output_sequence_length", metric.P50)
+	usual := func(tag string) float64 { return run.Profiling.Value(tag, metric.P50) } // times in ms; comparisons with NaN are false
+	excess := q.Latency/1e6 - usual("request_latency")
 	switch {
-	case q.TTFT > q.Latency/2 && q.ITL > 0:
-		return slowReason{"first token", "TTFT"}
-	case !math.IsNaN(usual) && q.Tokens > 2*usual:
+	case q.ITL > 0 && excess > clearlySlower*usual("request_latency") && q.TTFT/1e6-usual("time_to_first_token") > excess/2:
+		return slowReason{"late first token", "TTFT"}
+	case q.Tokens > 2*usual("output_sequence_length"):
 		return slowReason{"long answer", "long"}
 	}
 	return slowReason{}

@@ -111,3 +111,23 @@ func TestPodsInTheTimeline(t *testing.T) {
 		t.Error("the timeline has no lane for pods")
 	}
 }
+
+// TestReason: a late first token is the reason only of a request that is clearly slower than the median one, and mostly for that part.
+func TestReason(t *testing.T) {
+	run := pictured(t) // medians: latency 704 ms, first token 114 ms
+	run.Silences = nil
+	for name, c := range map[string]struct {
+		latency, ttft float64 // ms
+		want          string
+	}{
+		"the median":        {704, 114, ""},
+		"a little slower":   {750, 160, ""},
+		"late first token":  {1404, 814, "late first token"},
+		"slow stream":       {1404, 130, ""},
+		"late from scratch": {1404, 1000, "late first token"},
+	} {
+		if got := reason(run, &metric.SlowRequest{Latency: c.latency * 1e6, TTFT: c.ttft * 1e6, ITL: 1e6, Tokens: 60}).long; got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
