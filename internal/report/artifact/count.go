@@ -7,13 +7,7 @@ import (
 
 // Count returns the number of existing files of a run, including the log and the files of its phases.
 func (l Layout) Count() (n int) {
-	paths := []string{
-		l.SummaryJSON(), l.SummaryCSV(), l.Records(), l.Raw(), l.SlicesCSV(), l.SlicesJSON(), l.Console(), l.GPUTelemetry(), l.Inputs(),
-		l.Outputs(), l.Log(), filepath.Join(l.Dir, "phase_manifest.json"),
-	}
-	for _, format := range []string{"json", "csv", "jsonl", "parquet"} {
-		paths = append(paths, l.ServerMetrics(format))
-	}
+	paths := append(l.results(), l.Inputs(), l.Outputs(), l.Log())
 	dirs, _ := os.ReadDir(filepath.Join(l.Dir, "phases")) // most runs have no such directory
 	for _, d := range dirs {
 		phase := l.phase(d.Name())

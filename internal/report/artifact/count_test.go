@@ -11,7 +11,7 @@ func TestCount(t *testing.T) {
 	dir := t.TempDir()
 	l := NewLayout(dir, "mine")
 	own := []string{
-		l.SummaryJSON(), l.Records(), l.Console(), l.Log(), l.Inputs(), filepath.Join(dir, "phase_manifest.json"),
+		l.SummaryJSON(), l.Records(), l.Console(), l.Log(), l.Inputs(), l.ClientMachine(), l.Timeline(), l.ServerMetrics("csv"), filepath.Join(dir, "phase_manifest.json"),
 		filepath.Join(dir, "phases", "warmup", "mine.csv"), filepath.Join(dir, "phases", "warmup", PhaseServerMetrics),
 	}
 	for _, path := range append(own, filepath.Join(dir, "notes.txt"), filepath.Join(dir, "profile_export.jsonl")) {
