@@ -34,7 +34,10 @@ const longest = 64 << 20
 // Load reads the runs of a path: the run in a directory, its repetitions below profile_runs, or a records file. It skips the first skip seconds.
 func Load(path string, skip float64) ([]Run, error) {
 	info, err := os.Stat(path)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("%s: no such directory", path)
+	case err != nil:
 		return nil, err
 	}
 	if !info.IsDir() {
@@ -298,10 +301,15 @@ type phase struct {
 	Kind        string   `json:"kind"`
 	Type        string   `json:"type"`
 	Concurrency *int     `json:"concurrency"`
+	Prefill     *int     `json:"prefill_concurrency"`
 	Rate        *float64 `json:"rate"`
+	Users       *int     `json:"users"`
+	Cancelled   struct {
+		Rate float64 `json:"rate"` // percent of the requests
+	} `json:"cancellation"`
 }
 
-// load describes the load of a phase: "concurrency 8", "poisson, rate 10".
+// load describes the load of a phase: "concurrency 8", "poisson, rate 10", "concurrency 8, 50 % cancelled".
 func (p *phase) load() string {
 	load := p.Type
 	switch {
@@ -313,6 +321,15 @@ func (p *phase) load() string {
 	}
 	if p.Rate != nil {
 		load += fmt.Sprintf(", rate %g", *p.Rate)
+	}
+	if p.Prefill != nil {
+		load += fmt.Sprintf(", prefill concurrency %d", *p.Prefill)
+	}
+	if p.Users != nil {
+		load += fmt.Sprintf(", %d users", *p.Users)
+	}
+	if p.Cancelled.Rate > 0 {
+		load += fmt.Sprintf(", %g %% cancelled", p.Cancelled.Rate)
 	}
 	return load
 }
