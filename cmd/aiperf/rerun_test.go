@@ -42,7 +42,7 @@ func TestSecondRun(t *testing.T) {
 	if got := second.run(); got != 0 {
 		t.Fatalf("exit status %d\n%s", got, second.stderr.String())
 	}
-	if !strings.Contains(second.stderr.String(), "removed the files of an earlier run") {
+	if !strings.Contains(second.stderr.String(), " of an earlier run from ") {
 		t.Errorf("stderr does not say that files were removed:\n%s", second.stderr.String())
 	}
 	want := []string{"inputs.json", "logs/aiperf.log", "notes.txt", "profile_export.jsonl", "profile_export_aiperf.csv", "profile_export_aiperf.json",

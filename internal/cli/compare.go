@@ -36,7 +36,7 @@ func (p *Program) compareCommand() *cobra.Command {
 			"A directory of repetitions means all its runs; several runs on each side give a sharper answer. Requests of one run are not treated as independent. " +
 			"Two sweeps or searches are compared cell by cell, matched by name; the confidence level then covers all cells together.",
 		Example: "  aiperf compare artifacts/before artifacts/after\n  aiperf compare before/ --with after/ --margin 3% --fail-on worse",
-		Args:    cobra.MinimumNArgs(1),
+		Args:    cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			first := words
 			if len(with) == 0 {

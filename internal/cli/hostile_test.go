@@ -31,7 +31,7 @@ func TestHostileFiles(t *testing.T) {
 		{"model: m", "model: *nobody", "unknown anchor 'nobody'"},
 		{"requests: 4", "requests: 4, requests: 5", "line 7, column 57: the key requests occurs twice"},
 		{"{url: 'localhost:1'}", "{url: 'localhost:1', connectionReuse: pooled, connection_reuse: never}", "connection_reuse"},
-		{"requests: 4", "requests: null", "has no end: no stop condition"},
+		{"requests: 4", "requests: null", "has no end: add"},
 		{"model: m", "model: null", "c.yaml:2: benchmark.models.items[0].name is empty"},
 		{"'localhost:1'", "null", "c.yaml:3: benchmark.endpoint.urls is empty"},
 		{"model: m", "model: {a: b}", "line 2: unknown key benchmark.models.a"},

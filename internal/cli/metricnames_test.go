@@ -16,7 +16,7 @@ func TestNamesOfASweep(t *testing.T) {
 	const objective = "  objectives: [{metric: request_throughput, direction: maximize}]\n"
 	for file, want := range map[string][]string{
 		grid + "  sla_filters: [{metric_tag: time_to_first_tokn, op: lt, threshold: 5}]\n": {
-			`:10: sweep.sla_filters[0].metric_tag "time_to_first_tokn": there is no such metric (did you mean time_to_first_token?); known are `, "request_latency",
+			`:10: sweep.sla_filters[0].metric_tag "time_to_first_tokn": there is no such metric; did you mean time_to_first_token? (aiperf help metrics lists them)`,
 		},
 		grid + "  post_process: {handler: sla_breach_kne, output_filename: a.json}\n": {
 			`:10: sweep.post_process.handler "sla_breach_kne": there is no such handler (did you mean sla_breach_knee?); known are degradation_knee_detect, genai_perf_analyze, `,
@@ -45,7 +45,7 @@ func TestNamesOfASweep(t *testing.T) {
 		}
 	}
 	for flags, want := range map[string]string{
-		"--concurrency 1,2 --search-sla ttft:p95:lt:5":   `--search-sla "ttft:p95:lt:5": "ttft": there is no such metric`,
+		"--concurrency 1,2 --search-sla ttft:p95:lt:5":   `--search-sla "ttft:p95:lt:5": "ttft": write the full name, time_to_first_token`,
 		"--num-profile-runs 3 --convergence-metric calm": `--convergence-metric "calm": there is no such metric`,
 	} {
 		args := append(strings.Fields("profile --dry-run --model m --url localhost:1 --tokenizer builtin"), strings.Fields(flags)...)

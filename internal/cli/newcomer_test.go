@@ -12,8 +12,12 @@ func TestFirstMistakes(t *testing.T) {
 		{"profile --url mock:// --request-rate 5 --user-centric-rate 3 --num-users 2", "--user-centric-rate and --request-rate: give one of them"},
 		{"profile --url mock:// --goodput ttft", `--goodput: "ttft" has no limit; write METRIC<VALUE, for example ttft<200ms`},
 		{"compare one", "compare needs the directories of two runs, not 1; write aiperf compare BEFORE AFTER, or --with for several runs on a side"},
-		{"report missing", "report: no such file or directory: missing"},
-		{"validate missing", "--input: no such file or directory: missing"},
+		{"compare", "compare needs the directories of two runs, not 0; write aiperf compare BEFORE AFTER, or --with for several runs on a side"},
+		{"compare missing missing", "missing: no such directory"},
+		{"dataset convert one", "dataset convert has 1 argument; write aiperf dataset convert FROM TO [flags]"},
+		{"profile --url mock:// --goodput lateny<2s", `--goodput: "lateny<2s": there is no metric lateny; did you mean latency?`},
+		{"report missing", "missing: no such file or directory"},
+		{"validate missing", "missing: no such file or directory"},
 	} {
 		var out, errs strings.Builder
 		p := &Program{Streams: Streams{Out: &out, Err: &errs}, FindTokenizer: offline}

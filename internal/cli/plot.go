@@ -225,7 +225,7 @@ func (p *Program) plot(ctx context.Context, o *plotCall) error {
 	}
 	for _, path := range o.paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s: there is no such directory", path)
+			return fmt.Errorf("%s: no such directory", path)
 		}
 	}
 	if err := os.MkdirAll(o.output, 0o777); err != nil {

@@ -30,7 +30,7 @@ func (c refusedCommand) command() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:                c.name,
 		Short:              c.summary,
-		Long:               c.summary + "\n\nNot built yet.",
+		Long:               c.summary + ".",
 		DisableFlagParsing: true,
 		RunE: func(cmd *cobra.Command, words []string) error {
 			for _, w := range words {
@@ -38,7 +38,7 @@ func (c refusedCommand) command() *cobra.Command {
 					return cmd.Help()
 				}
 			}
-			return fmt.Errorf("%s: not built yet", cmd.CommandPath())
+			return fmt.Errorf("%s is not built: %s", cmd.CommandPath(), c.summary)
 		},
 	}
 	for _, child := range c.children {

@@ -12,6 +12,7 @@ import (
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/suggest"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/cli/resolve"
 	"aiperf/internal/cli/version"
 	"aiperf/internal/report/ui/dashboard"
@@ -131,11 +132,28 @@ func (p *Program) root() *cobra.Command {
 	}
 	root.SetHelpCommand(help)
 	giveExamples(root)
+	plainCounts(root)
 	return root
 }
 
-// groupLater is the heading of the commands that are not built yet.
-const groupLater = "Known, not built yet"
+// plainCounts lets the errors about a wrong number of arguments show what to write. It changes root and all commands below it.
+func plainCounts(c *cobra.Command) {
+	if check := c.Args; check != nil {
+		c.Args = func(cmd *cobra.Command, words []string) error {
+			err := check(cmd, words)
+			if err == nil || !strings.Contains(err.Error(), " arg(s), ") { // cobra's own words about a number
+				return err
+			}
+			return fmt.Errorf("%s has %s; write %s", strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "), terminal.Plural(len(words), "argument"), cmd.UseLine())
+		}
+	}
+	for _, child := range c.Commands() {
+		plainCounts(child)
+	}
+}
+
+// groupLater is the heading of the commands that are not built.
+const groupLater = "Known, not built"
 
 // commandGroups lists the headings of the main help, each with its commands.
 var commandGroups = []struct{ title, commands string }{

@@ -53,7 +53,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--endpoint-type kserve --url grpc://h:1 --reset-kv-cache", "!--reset-kv-cache asks over HTTP"},
 	{"--endpoint-type kserve --url grpc://h:1 --server-profiler-stop-path /x", "!--server-profiler-stop-path asks over HTTP"},
 	{"--wait-for-model-timeout 5 --wait-for-model-mode models --wait-for-model-interval 2", ""},
-	{"--fixed-schedule", "!--fixed-schedule asks for a fixed schedule, which needs a dataset with times: --input-file"},
+	{"--fixed-schedule", "!--fixed-schedule replays the times of a recording: name its file with --input-file"},
 	{"--fixed-schedule=false", ""},
 	{"--fixed-schedule false", ""},
 	{"--fixed-schedule --input-file bare.jsonl --custom-dataset-type mooncake_trace", "!has no timestamp"},

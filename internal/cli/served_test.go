@@ -25,11 +25,11 @@ func TestServedModel(t *testing.T) {
 		"one":      {200, `{"data":[{"id":"org/one","owned_by":"vllm"}]}`, "", "org/one", "", []string{"note: model: org/one, the only one that http://"}},
 		"ours":     {200, `{"data":[{"id":"tiny","owned_by":"aiperf"}]}`, "", "tiny", "builtin", []string{"note: simulated server"}},
 		"ours too": {200, `{"data":[{"id":"tiny","owned_by":"aiperf"}]}`, "--tokenizer cl100k_base", "tiny", "cl100k_base", nil},
-		"several":  {200, `{"data":[{"id":"org/one"},{"id":"two"}]}`, "", "", "", []string{"error: no model: http://", "serves 2; name one with --model:\n  org/one\n  two\n"}},
+		"several":  {200, `{"data":[{"id":"org/one"},{"id":"two"}]}`, "", "", "", []string{"error: no model: http://", "serves 2 models; name one with --model:\n  org/one\n  two\n"}},
 		"none":     {200, `{"data":[]}`, "", "", "", []string{"/v1/models lists none"}},
-		"locked":   {401, ``, "", "", "", []string{"/v1/models answers 401 Unauthorized; give the key of the server with --api-key"}},
+		"locked":   {401, ``, "", "", "", []string{"/v1/models: 401 Unauthorized; give the key of the server with --api-key"}},
 		"wrong":    {403, ``, "--api-key k", "", "", []string{"403 Forbidden; the server refuses the key of --api-key"}},
-		"no list":  {404, ``, "", "", "", []string{"answers 404 Not Found; name the model with --model"}},
+		"no list":  {404, ``, "", "", "", []string{"v1/models: 404 Not Found; name the model with --model"}},
 		"dry":      {200, `{"data":[{"id":"one"}]}`, "--dry-run", "", "", []string{"a dry run sends nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestServedModelUnreachable(t *testing.T) {
 		"unknown name":      {"--url http://me:geheim@nobody.invalid:8000", "error: cannot reach http://<redacted>@nobody.invalid:8000: "},
 		"unknown authority": {"--url " + secure.URL, "--tls-ca-file FILE names its authority, --tls-insecure skips the check\n"},
 		"no TLS":            {"--url https" + strings.TrimPrefix(plain.URL, "http"), "it speaks http: write --url http://…\n"},
-		"TLS":               {"--url http" + strings.TrimPrefix(secure.URL, "https"), "answers 400 Bad Request; does the server speak https?"},
+		"TLS":               {"--url http" + strings.TrimPrefix(secure.URL, "https"), "v1/models: 400 Bad Request; does the server speak https?"},
 		"no CA file":        {"--url https://127.0.0.1:1 --tls-ca-file nosuch.pem", "error: --tls-ca-file: open nosuch.pem: "},
 		"flag first":        {"--url http://127.0.0.1:1 --extra-inputs foo", `error: --extra-inputs: "foo" has no ":"`},
 		"header first":      {"--url http://127.0.0.1:1 --header Accept", `error: --header: a colon is missing after "Accept"; write --header "Name: value"`},

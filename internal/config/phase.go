@@ -166,7 +166,7 @@ var userCentricRateRows = group("User-Centric Rate", []setting.Row{
 })
 
 var warmupRows = group("Warmup", []setting.Row{
-	{Flags: []string{"--warmup-request-count", "--num-warmup-requests"}, Key: "phases.warmup.requests", Trigger: true, Common: true, Kind: setting.Int, Bounds: "> 0", Zero: true, Help: "warm up with this many requests"},
+	{Flags: []string{"--warmup-request-count", "--num-warmup-requests"}, Key: "phases.warmup.requests", Trigger: true, Common: true, Kind: setting.Int, Bounds: ">= 0", Zero: true, Help: "warm up with this many requests; 0 = none"},
 	{Flags: []string{"--warmup-duration"}, Key: "phases.warmup.duration", Trigger: true, Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "warm up for this many s"},
 	{Flags: []string{"--agentic-cache-warmup-duration"}, Key: "phases.profiling.agentic_cache_warmup_duration", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "agentic replay: warm-up without pauses after priming the caches, in s"},
 	{Flags: []string{"--agentic-warmup-grace-period"}, Key: "phases.profiling.agentic_warmup_grace_period", Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "unlimited; with --agentic-cache-warmup-duration the same time, at most 300", Help: "agentic replay: longest wait for the warm-up's last answers, in s"},
@@ -182,7 +182,7 @@ var warmupRows = group("Warmup", []setting.Row{
 })
 
 var requestCancellationRows = group("Request Cancellation", []setting.Row{
-	{Flags: []string{"--request-cancellation-rate"}, Key: "phases.profiling.cancellation.rate", Manual: true, Kind: setting.Float, Bounds: "> 0, <= 100", Zero: true, Help: "percentage of requests to cancel; 0 = none"},
+	{Flags: []string{"--request-cancellation-rate"}, Key: "phases.profiling.cancellation.rate", Manual: true, Kind: setting.Float, Bounds: ">= 0, <= 100", Zero: true, Help: "percentage of requests to cancel; 0 = none"},
 	{Flags: []string{"--request-cancellation-delay"}, Key: "phases.profiling.cancellation.delay", Manual: true, Unit: "s", Kind: setting.Float, Bounds: ">= 0", Default: "0", Help: "time from sending to cancellation, in s"},
 })
 

@@ -209,7 +209,7 @@ var gpuTelemetryRows = group("GPU Telemetry", []setting.Row{
 })
 
 var networkLatencyRows = group("Network Latency", []setting.Row{
-	{Flags: []string{"--network-latency-automatic"}, Key: "network_latency.enabled", Kind: setting.Bool, Help: "measure the network latency; adds latencies without it (network_adjusted_…)"},
+	{Flags: []string{"--network-latency-automatic"}, Key: "network_latency.enabled", Kind: setting.Bool, Help: "measure the network latency; adds latencies minus it (network_adjusted_…)"},
 	{Flags: []string{"--network-latency-mean"}, Key: "network_latency.mean_ms", Unit: "ms", Kind: setting.Float, Bounds: ">= 0", Help: "subtract this network latency, in ms"},
 	{Flags: []string{"--network-latency-ping-interval"}, Key: "network_latency.ping_interval", Unit: "s", Kind: setting.Float, Bounds: "> 0", Help: "pause between two measurements, in s"},
 })

@@ -72,7 +72,7 @@ func (v *violations) stops(path string, p *Phase, problems bool) {
 	if p.Type == PhaseUserCentric {
 		whose += ".rate"
 	}
-	v.addIf(none && !problems && p.Type != PhaseFixedSchedule, whose, "has no end: no stop condition of %s, %s or %s", v.spelling(path+".requests"), v.spelling(path+".sessions"), v.spelling(path+".duration"))
+	v.addIf(none && !problems && p.Type != PhaseFixedSchedule, whose, "has no end: add %s, %s or %s", v.spelling(path+".requests"), v.spelling(path+".sessions"), v.spelling(path+".duration"))
 }
 
 // pace checks settings that belong to one type of phase.
@@ -114,7 +114,7 @@ func (v *violations) gaps(path string, p *Phase) {
 // schedule checks the settings of a fixed schedule.
 func (v *violations) schedule(path string, p *Phase, d *Dataset) {
 	fixed := p.Type == PhaseFixedSchedule
-	v.addIf(fixed && d.Type == DatasetSynthetic, path+".type", "asks for a fixed schedule, which needs a dataset with times: %s", v.spelling("benchmark.datasets."+d.Name+".path"))
+	v.addIf(fixed && d.Type == DatasetSynthetic, path+".type", "replays the times of a recording: name its file with %s", v.spelling("benchmark.datasets."+d.Name+".path"))
 	for key, given := range map[string]bool{"start_offset": p.StartOffset != nil, "end_offset": p.EndOffset != nil, "auto_offset": p.AutoOffset != nil} {
 		v.addIf(!fixed && given, path+"."+key, "is for type fixed_schedule: there is no schedule to shift")
 	}

@@ -12,7 +12,7 @@ import (
 func (v *violations) repetition(r *Run) {
 	if c := r.MultiRun.Convergence; c != nil {
 		v.addIf(c.Metric == "", "multi_run.convergence.metric", "is missing")
-		v.addIf(c.MinRuns > r.MultiRun.NumRuns, "multi_run.convergence.min_runs", "%d is above %s %d", c.MinRuns, v.spelling("multi_run.num_runs"), r.MultiRun.NumRuns)
+		v.addIf(c.MinRuns > r.MultiRun.NumRuns && r.MultiRun.NumRuns > 1, "multi_run.convergence.min_runs", "%d is above %s %d", c.MinRuns, v.spelling("multi_run.num_runs"), r.MultiRun.NumRuns)
 	}
 	s := r.Sweep
 	if s == nil {

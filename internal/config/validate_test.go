@@ -47,7 +47,7 @@ func TestValidate(t *testing.T) {
 		"hook tries":   {func(r *Run, _ *Phase) { r.Endpoint.ResetKVCache = &ResetKVCache{MaxRetryBy: s(Forever)} }, "max_retry_seconds must be >= 0 and finite"},
 		"hook time":    {func(r *Run, _ *Phase) { r.Endpoint.ResetKVCache = &ResetKVCache{Timeout: s(0)} }, "reset_kv_cache.timeout_seconds must be > 0"},
 		"no phase":     {func(r *Run, _ *Phase) { r.Phases = nil }, "hold no profiling phase"},
-		"no stop":      {func(_ *Run, p *Phase) { p.Requests = nil }, "benchmark.phases.profiling has no end: no stop condition"},
+		"no stop":      {func(_ *Run, p *Phase) { p.Requests = nil }, "benchmark.phases.profiling has no end: add"},
 		"requests":     {func(_ *Run, p *Phase) { p.Requests = n(0) }, "profiling.requests must be >= 1"},
 		"duration":     {func(_ *Run, p *Phase) { p.Duration = s(0) }, "duration must be > 0"},
 		"grace":        {func(_ *Run, p *Phase) { p.GracePeriod = s(1) }, "grace_period needs benchmark.phases.profiling.duration"},
@@ -67,13 +67,13 @@ func TestValidate(t *testing.T) {
 			r.Dataset().Turns = Normal(2, 0)
 		}, "requests 4 is below benchmark.phases.profiling.users 5"},
 		"single turns": {func(_ *Run, p *Phase) { p.Type, p.Users, p.Rate = PhaseUserCentric, n(1), f(1) }, "at least 2 turns"},
-		"schedule":     {func(_ *Run, p *Phase) { p.Type = PhaseFixedSchedule }, "needs a dataset with times"},
+		"schedule":     {func(_ *Run, p *Phase) { p.Type = PhaseFixedSchedule }, "replays the times of a recording"},
 		"offsets":      {func(_ *Run, p *Phase) { p.StartOffset = ms(1) }, "start_offset is for type fixed_schedule"},
 		"auto offset": {func(r *Run, p *Phase) {
 			r.Dataset().Type, r.Dataset().Path, p.Type, p.AutoOffset, p.StartOffset = DatasetFile, "x", PhaseFixedSchedule, &yes, ms(1)
 		}, "auto_offset excludes benchmark.phases.profiling.start_offset"},
 		"window":       {func(_ *Run, p *Phase) { p.StartOffset, p.EndOffset = ms(2), ms(1) }, "start_offset 2 is after benchmark.phases.profiling.end_offset 1"},
-		"cancellation": {func(_ *Run, p *Phase) { p.Cancellation = &Cancellation{Rate: 101} }, "cancellation.rate must be > 0 and <= 100"},
+		"cancellation": {func(_ *Run, p *Phase) { p.Cancellation = &Cancellation{Rate: 101} }, "cancellation.rate must be >= 0 and <= 100"},
 		"threshold":    {func(_ *Run, p *Phase) { p.FailedRequestThreshold = f(2) }, "failed_request_threshold must be >= 0 and <= 1, not 2"},
 		"seamless":     {func(_ *Run, p *Phase) { p.Seamless = true }, "seamless is for phases that follow another"},
 		"results":      {func(_ *Run, p *Phase) { p.ExcludeFromResults = true }, "contradicts kind profiling"},

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"aiperf/internal/base/redact"
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pieces"
@@ -89,7 +90,7 @@ func (o *runResources) replaceFiles() error {
 	}
 	n, err := o.layout.Clear(func(path string) bool { return Reads(o.cfg, path) })
 	if n > 0 {
-		o.say.Note("removed the files of an earlier run from %s (%d)", o.layout.Dir, n)
+		o.say.Note("removed %s of an earlier run from %s", terminal.Plural(n, "file"), o.layout.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("%s %w", o.cfg.As("artifacts.dir"), err)

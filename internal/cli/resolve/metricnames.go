@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/base/suggest"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/objective"
 	"aiperf/internal/series/plan"
 )
 
@@ -69,11 +70,18 @@ func (r *resolver) metricAt(path, flag, tag string) {
 
 // unknownMetric returns the error text for an unknown metric.
 func unknownMetric(tag string) string {
+	if long := objective.ShortNames[strings.ToLower(tag)]; long != "" {
+		return fmt.Sprintf("%q: write the full name, %s", tag, long)
+	}
 	var names []string
 	for _, one := range metric.All() {
 		names = append(names, one.Tag)
 	}
-	return unknownName("metric", tag, names)
+	hint := ""
+	if near := suggest.Name(tag, names); near != "" {
+		hint = "; did you mean " + near + "?"
+	}
+	return fmt.Sprintf("%q: there is no such metric%s (aiperf help metrics lists them)", tag, hint)
 }
 
 // unknownName returns the error text for an unknown name, with the most similar names and all known ones.

@@ -95,7 +95,7 @@ func (f modelFinder) only() (modellist.List, error) {
 	case len(list.Names) == 0:
 		return list, fmt.Errorf("no model: %s lists none; name it with --model", redact.URL(address))
 	case len(list.Names) > 1:
-		return list, fmt.Errorf("no model: %s serves %d; name one with --model:\n%s", redact.URL(base), len(list.Names), listed(list.Names))
+		return list, fmt.Errorf("no model: %s serves %d models; name one with --model:\n%s", redact.URL(base), len(list.Names), listed(list.Names))
 	}
 	return list, nil
 }
@@ -155,7 +155,7 @@ func (f modelFinder) listError(base, address string, err error) error {
 	if cause, hint := f.unreachable(err); cause != "" {
 		return fmt.Errorf("cannot reach %s: %s; %s", base, cause, hint)
 	}
-	return fmt.Errorf("no model: %s answers %w; %s", address, err, f.hintOnAnswer(err.Error()))
+	return fmt.Errorf("no model: %s: %w; %s", address, err, f.hintOnAnswer(err.Error()))
 }
 
 // unreachable returns why no request got through, and what to check; "" if the server answered.

@@ -165,7 +165,7 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 	case e.Lost.Prefill == most:
 		return VerdictRateNotReached, fmt.Sprintf("%s: the limit of requests in prefill was reached for %.1f %% of the sending time.", sent, 100*e.PrefillShare)
 	case e.Lost.InDelay == most:
-		return VerdictRateNotReached, fmt.Sprintf("%s: the concurrency limit was reached for %.1f %% of the sending time, by sessions that waited in their own delays.", sent, 100*e.CapShare)
+		return VerdictRateNotReached, fmt.Sprintf("%s: the concurrency limit was reached for %.1f %% of the sending time, by sessions that paused between two turns.", sent, 100*e.CapShare)
 	}
 	return VerdictRateNotReached, sent + ": every session had been started, and none had a turn to send."
 }

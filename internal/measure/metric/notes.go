@@ -94,7 +94,7 @@ func (e *ClientStats) answerNotes(note addNote) {
 		note(text != "", "%s", text)
 	}
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
-		"The server fell behind: answered %s/s of %s/s sent. Latency measures the length of the run.", figure(e.AnsweredRate, 3), figure(e.SentRate, 3))
+		"The server fell behind: while requests were sent, it answered about %s of %s requests/s. Latency therefore grows with the length of the run.", figure(e.AnsweredRate, 2), figure(e.SentRate, 2))
 	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", formatDuration(e.SilenceLongest), e.silenceSpan(), terminal.Plural(e.SilenceWaiting, "request"), e.moreSilences())
 }
 
@@ -154,7 +154,7 @@ func among(n int64) string {
 // loadNotes adds notes about deviations of the load from its schedule.
 func (e *ClientStats) loadNotes(note addNote) {
 	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their scheduled times at p99, because they waited for slots or earlier answers.", formatDuration(e.LagP99))
-	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions in their own delays used every slot for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
+	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions that paused between two turns used slots, so that none was free for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
 	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was in use for %.1f %% of the sending time.", 100*e.PrefillShare)
 	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", terminal.Plural(e.Spilled, "record"))
 }
@@ -163,7 +163,7 @@ func (e *ClientStats) loadNotes(note addNote) {
 func (e *ClientStats) machineNotes(note addNote) {
 	note(e.MachineCPU > BusyMachine, "The CPUs of this machine were %.0f %% busy (mean of %s).", e.MachineCPU, terminal.Plural(e.MachineSamples, "reading"))
 	note(e.Steal > StolenShare, "A hypervisor took %.1f %% of this machine's CPU time (at most %.1f %%).", e.Steal, e.StealMax)
-	note(e.Pressure > WaitedShare, "For %.0f %% of the time some program on this machine waited for a CPU; a server on it was slowed down as well.", e.Pressure)
+	note(e.Pressure > WaitedShare, "For %.0f %% of the time some program on this machine waited for a CPU. A server on this machine may have been slowed down too.", e.Pressure)
 	note(e.MemoryMax > FullMemory, "The memory of this machine was %.0f %% full.", e.MemoryMax)
 	note(e.PortsMax > UsedPorts, "TCP connections on this machine, also closed ones that wait, were %.0f %% of the ports for connections to one server address.", e.PortsMax)
 }

@@ -89,7 +89,7 @@ func TestSeparators(t *testing.T) {
 	v := Assess(e, approximate(1, "request_latency"), nil)
 	all := v.Reason + "\n" + strings.Join(v.Notes, "\n") + "\n" + e.Instants()
 	for _, want := range []string{"98,765 of 123,456 requests", "9,876", "7,000 turns", "12,345 of 23,456 events, 1,111 packets lost", "1,731 of 10,000 requests failed", "1,234.00 s", "2,222 times",
-		"3,333.0 – 3,335.0 s", "4,444 requests waited", "5,555 of 9,999 requests", "6,666 segments", "7,777", "5,000 of 8,269", "12,346/s", "6,543/s", "3,600 s", "100 to 1,000 ms"} {
+		"3,333.0 – 3,335.0 s", "4,444 requests waited", "5,555 of 9,999 requests", "6,666 segments", "7,777", "5,000 of 8,269", "12,346 requests/s", "6,543 of", "3,600 s", "100 to 1,000 ms"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}

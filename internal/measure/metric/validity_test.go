@@ -44,7 +44,7 @@ func TestAssess(t *testing.T) {
 		{"slots taken by requests", open(), func(e *ClientStats) { e.CapShare, e.BusyShare = 0.4, 0.4 }, VerdictServerLimited, "requests in flight used every slot for 40.0 %"},
 		{"slots taken, rate missed", open(), func(e *ClientStats) { e.CapShare, e.BusyShare, e.Sent, e.Lost.Cap = 0.4, 0.4, 600, 400 }, VerdictServerLimited, "60.0 % of the schedule was sent"},
 		{"slots taken in the users' own delays", open(), func(e *ClientStats) { e.CapShare = 0.4 }, VerdictValid, ""},
-		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.InDelay = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that waited in their own delays"},
+		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.InDelay = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that paused between two turns"},
 		{"prefill cap", open(), func(e *ClientStats) { e.PrefillShare, e.Sent, e.Lost.Prefill = 0.9, 600, 400 }, VerdictRateNotReached, "limit of requests in prefill was reached for 90.0 %"},
 		{"no turn to send", open(), func(e *ClientStats) { e.Sent, e.Lost.NoTurn = 600, 400 }, VerdictRateNotReached, "none had a turn to send"},
 		{"users waited for answers", open(), func(e *ClientStats) { e.Sent, e.LateAnswers = 600, 70 }, VerdictServerLimited, "70 turns came due before the server had answered"},
@@ -145,7 +145,7 @@ func TestNotes(t *testing.T) {
 		Trend:         Trend{SentRate: 7.7, AnsweredRate: 2.8, EarlyLatency: time.Second, LateLatency: 9 * time.Second}}
 	all := strings.Join(Assess(e, nil, nil).Notes, "\n")
 	for _, say := range []string{"10 of 100 requests failed", "not from the kernel", "at most 30 ms", "50 % of the messages", "3 answers arrived in one message", "7 records went through", "2 planned sends",
-		"paused for at most 300 ms, 3 times, 900 ms in total", "waited for a free CPU 50 % of the time", "answered 2.8/s of 7.7/s sent", "1.00 s after their scheduled times", "20.0 % of the sending time", "every slot for 20.0 %"} {
+		"paused for at most 300 ms, 3 times, 900 ms in total", "waited for a free CPU 50 % of the time", "it answered about 2.8 of 7.7 requests/s", "1.00 s after their scheduled times", "20.0 % of the sending time", "none was free for 20.0 %"} {
 		if !strings.Contains(all, say) {
 			t.Errorf("no note says %q:\n%s", say, all)
 		}

@@ -6,7 +6,9 @@ package objective
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,7 +82,7 @@ func Metric(name string) (string, error) {
 	if _, known := metric.Lookup(tag); known || tag == ErrorRate {
 		return tag, nil
 	}
-	names := []string{ErrorRate}
+	names := append([]string{ErrorRate}, slices.Sorted(maps.Keys(ShortNames))...)
 	for _, one := range metric.All() {
 		names = append(names, one.Tag)
 	}

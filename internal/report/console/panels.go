@@ -36,7 +36,7 @@ var advices = []struct {
 			"The server has no such path, or does not take such requests there.",
 			"- {endpoint.urls}: the server's root, for example http://localhost:8000, or the part before /v1",
 			"- {endpoint.type}: the kind of API, which chooses the path (chat: /v1/chat/completions)",
-			"- {endpoint.path}: another path than the one of the type",
+			"- {endpoint.path}: the path, if the server does not use the usual one of its API",
 		},
 	},
 	{
@@ -48,6 +48,14 @@ var advices = []struct {
 	{
 		func(code int, _, _ string) bool { return code == 429 },
 		[]string{"The server limits the rate.", "Lower {phases.profiling.rate} or {phases.profiling.concurrency}, or lift the limit."},
+	},
+	{
+		func(code int, _, _ string) bool { return code >= 500 },
+		[]string{"The server failed while it handled the requests.", "Read the log of the server."},
+	},
+	{
+		func(_ int, kind, _ string) bool { return kind == "TimeoutError" },
+		[]string{"The answers took longer than the client's timeout.", "Raise {endpoint.timeout}, or lower the load or the output length."},
 	},
 	{
 		func(code int, kind, text string) bool {

@@ -84,7 +84,7 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Read delay (from the kernel to aiperf): p50 %s, p99 %s%s; messages read together with a later one: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), restClause(v), sharedReads(v))
 	}
 	if v.Cores > 0 { // otherwise no measured phase has begun
-		d.say("  Client: CPU %.0f %% of %s, longest pause %s; at most %s of %s finished requests waited to be counted\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Count(v.BacklogMax), terminal.Count(v.BacklogSize))
+		d.say("  Client: CPU %.0f %% of %s, longest pause %s; at most %s waited to be processed (room for %s)\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Plural(v.BacklogMax, "finished request"), terminal.Count(v.BacklogSize))
 	}
 	if d.approximate {
 		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)

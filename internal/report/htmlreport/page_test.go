@@ -417,7 +417,7 @@ func TestStory(t *testing.T) {
 	for _, want := range []string{
 		"Slow phase from 20.0 to 30.0 s: TTFT p50 403 ms of the requests that began there, 103 ms of all others (3.91 times)", "8 of 400 requests failed (2 %)", "40 requests of the warm-up", "another note",
 		`<td data-name="Share of the requests"><span>2.00 %</span>`, "5.10 to 40.1 s", "Request Latency from Schedule (ms)", ">813<", "Requested rate", "10.0 requests/s", `<span class="whole">--artifact-dir</span> artifacts/run <span class="whole">-m</span> m`,
-		"--gpu-telemetry with the URL", "--server-metrics gives the address",
+		"--gpu-telemetry with the URL", "--server-metrics with the URL of another exporter adds them",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)

@@ -86,7 +86,7 @@ func (c *clock) telemetry(run *runfiles.Run) (list []*chart.Chart, missing []str
 		})
 	}
 	if len(list) == before {
-		missing = append(missing, "No server metrics for these lanes were found (requests running and waiting, KV cache); "+spellSetting("server_metrics.urls")+" gives the address of its metrics.")
+		missing = append(missing, "No server metrics for these lanes were found (requests running and waiting, KV cache); "+spellSetting("server_metrics.urls")+" with the URL of another exporter adds them.")
 	}
 	return list, missing
 }

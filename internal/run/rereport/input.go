@@ -30,7 +30,7 @@ const deepest = 5
 func Find(input string) ([]RunFiles, error) {
 	info, err := os.Stat(input)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("report: no such file or directory: %s", input)
+		return nil, fmt.Errorf("%s: no such file or directory", input)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
@@ -58,7 +58,7 @@ func Find(input string) ([]RunFiles, error) {
 	if err != nil || len(runs) > 0 {
 		return runs, err
 	}
-	return nil, fmt.Errorf("report: %s has no raw export (profile_export_raw.jsonl); a run writes one with %s raw. The page of a run needs none", input, config.FlagOf("artifacts.records"))
+	return nil, fmt.Errorf("%s has no raw export (profile_export_raw.jsonl); repeat the run with %s raw", input, config.FlagOf("artifacts.records"))
 }
 
 // below finds the runs in the directories under dir. They must belong to one series.

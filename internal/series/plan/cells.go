@@ -159,14 +159,14 @@ func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, kn
 	if best < 0 || len(cells) < 2 {
 		return -1, -1, ""
 	}
-	said = fmt.Sprintf("Best: %s gives the most, %s %s", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
+	said = fmt.Sprintf("Best: %s has the highest throughput, %s %s", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
 	if limitedByClient(byCell[best]) {
 		said += "; this client was the limit there, so the server may give more"
 	}
 	said += "\n"
 	if n := stats.Knee(load, output); n > 0 {
 		knee = at[n]
-		said += fmt.Sprintf("Knee: %s has %s times the load and %s times the %s\n", cellName(cells[knee].Label), terminal.Figure(load[n]/load[n-1]), terminal.Figure(output[n]/output[n-1]), unit)
+		said += fmt.Sprintf("Knee: after %s: %s times the load gives %s times the %s\n", cellName(cells[at[n-1]].Label), terminal.Figure(load[n]/load[n-1]), terminal.Figure(output[n]/output[n-1]), unit)
 	}
 	return best, knee, said
 }
