@@ -31,7 +31,7 @@ func eachValue(args []string, kinds Kinds, show func(kind ArgKind, value string)
 	return out
 }
 
-// ArgKind is the kind of a flag's values.
+// ArgKind says which part of a flag's value is secret.
 type ArgKind int
 
 // The kinds of values.

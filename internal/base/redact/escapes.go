@@ -70,7 +70,7 @@ func readBackslash(text string) unit {
 		return unit{length: n}
 	}
 	if text[n] == '\\' {
-		return literal(text[0]) // nobody escapes so often: to read on would cost the square of the length
+		return literal(text[0]) // text is not escaped this often in practice, and decoding it would take quadratic time
 	}
 	c := text[n]
 	if digits := escapeDigits[c]; digits > 0 {

@@ -2,6 +2,7 @@ package comparison
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -94,4 +95,23 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(plain), "reads")
+}
+
+// TestLoadNames: settings that change the load of a run have their place in its description.
+func TestLoadNames(t *testing.T) {
+	for config, want := range map[string]string{
+		`{"type":"concurrency","concurrency":8}`:                                        "concurrency 8",
+		`{"type":"concurrency","concurrency":8,"cancellation":{"rate":50,"delay":0.1}}`: "concurrency 8, 50 % cancelled",
+		`{"type":"concurrency","concurrency":8,"cancellation":{"rate":0}}`:              "concurrency 8",
+		`{"type":"user_centric","rate":2.5,"users":5}`:                                  "user_centric, rate 2.5, 5 users",
+		`{"type":"poisson","rate":10,"concurrency":4,"prefill_concurrency":2}`:          "poisson, concurrency 4, rate 10, prefill concurrency 2",
+	} {
+		var p phase
+		if err := json.Unmarshal([]byte(config), &p); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.load(); got != want {
+			t.Errorf("%s: %q, want %q", config, got, want)
+		}
+	}
 }

@@ -40,6 +40,7 @@ type content struct {
 	Cards          []card
 	Sections       []section
 	Command        string
+	Unseeded       bool // the run had no random seed
 	Settings       [][2]string
 	Metrics        []metricRow
 	Words          bool // show explanations of the latency terms

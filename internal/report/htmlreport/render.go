@@ -214,12 +214,13 @@ func commandLine(command string) node {
 	return line + text(command[done:])
 }
 
-// repeats says what the command of a run repeats: the same requests only with a seed.
-func repeats(command string) string {
-	if strings.Contains(command, "--random-seed") || strings.Contains(command, "--config") {
-		return "This command repeats the run; secrets and directories are hidden. The same seed gives the same requests."
+// repeats says what the command of the page repeats.
+func (c *content) repeats() string {
+	said := "This command repeats the run; secrets and directories are hidden. "
+	if c.Unseeded {
+		return said + "Generated prompts differ from run to run unless " + spellSetting("random_seed") + " is given."
 	}
-	return "This command runs the benchmark again; secrets and directories are hidden. Add --random-seed N to send the same generated prompts every time."
+	return said + "The same seed gives the same requests."
 }
 
 // allSettings returns the command of the run and all its settings.
@@ -228,7 +229,7 @@ func (c *content) allSettings() node {
 		return ""
 	}
 	command := htmlgen.If(c.Command != "", el("div", attrs{"class", "panel"},
-		t("p", "", repeats(c.Command)),
+		t("p", "", c.repeats()),
 		el("pre", attrs{"id", "command"}, commandLine(c.Command)),
 		el("button", attrs{"type", "button", "id", "copy", "class", "no-print", "hidden?", "yes"}, "Copy"), " ", el("span", attrs{"id", "copied", "role", "status"})))
 	rows := htmlgen.Each(c.Settings, func(_ int, s [2]string) node {

@@ -39,6 +39,7 @@ func reportOf(run *runfiles.Run, e *explanation.Explanation, version string) (*b
 	}
 	b := &builder{}
 	b.Title, b.Eyebrow, b.Command, b.Words = sum.Model(), "Benchmark run", withoutDirectories(sum.Command), true
+	b.Unseeded = sum.RandomSeed == ""
 	if b.Title == "" {
 		b.Title = run.Name
 	}

@@ -240,7 +240,7 @@ func (t *target) more(a *capacity.Answer, o *CapacityOptions) string {
 		return ""
 	}
 	wide := math.Log(a.High/a.Low) / (4 * o.Precision) // the stated interval is twice as wide as the posterior's, which should be twice the precision wide
-	text := fmt.Sprintf(" Try again with --max-time %.0f.", 100*math.Ceil(o.Seconds*max(1.5, min(10, wide*wide))/100))
+	text := fmt.Sprintf(" Allow the search %.0f s.", 100*math.Ceil(o.Seconds*max(1.5, min(10, wide*wide))/100))
 	if a.Alone >= 1 {
 		text = fmt.Sprintf(" Requests are slow here (%.2g s);%s", a.Alone, text)
 	}

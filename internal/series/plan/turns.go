@@ -41,7 +41,7 @@ func (o *TurnOptions) short(median float64) string {
 	if o.Block >= enough*needed {
 		return ""
 	}
-	return fmt.Sprintf("a block of %g s is short for a latency of %.3g s; use --block %.0f or more", o.Block, median, math.Ceil(needed))
+	return fmt.Sprintf("a block of %g s is short for a latency of %.3g s; give blocks %.0f s or more", o.Block, median, math.Ceil(needed))
 }
 
 // Turns sends the same load to two targets in alternating blocks and compares B with A (comparison, section 4). A change of the machine then affects both. The

@@ -149,9 +149,9 @@ func TestShortBlocks(t *testing.T) {
 		want                string
 	}{
 		{6, 2, 0.06, ""},
-		{3, 1, 0.06, "a block of 3 s is short for a latency of 0.06 s; use --block 4 or more"},
-		{6, 2, 0.15, "a block of 6 s is short for a latency of 0.15 s; use --block 7 or more"},
-		{6, 2, 2, "a block of 6 s is short for a latency of 2 s; use --block 12 or more"},
+		{3, 1, 0.06, "a block of 3 s is short for a latency of 0.06 s; give blocks 4 s or more"},
+		{6, 2, 0.15, "a block of 6 s is short for a latency of 0.15 s; give blocks 7 s or more"},
+		{6, 2, 2, "a block of 6 s is short for a latency of 2 s; give blocks 12 s or more"},
 	} {
 		o := TurnOptions{Block: c.block, Wash: c.wash}
 		if got := o.short(c.median); got != c.want {

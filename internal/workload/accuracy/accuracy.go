@@ -49,7 +49,7 @@ type Benchmark struct {
 	Own      bool     // its problems have their own system messages and accept no other
 	Refuses  bool     // setting options for tasks, shots or reasoning is an error; false = they are ignored
 
-	// chain is the limit without stop words that applies with reasoning; 0 = reasoning changes neither.
+	// chain replaces Limit when the model is asked to reason, and Stop is then empty; 0 = Limit and Stop stay.
 	chain int
 	// resolve converts the user's task names to tasks; nil = they are ignored.
 	resolve func(names []string) ([]string, error)

@@ -53,7 +53,7 @@ type Coordinator interface {
 	Begin(ctx context.Context, p *PhaseInfo) (at int64, err error)
 }
 
-// Usage shows how far the phases so far have come in the sequences of a run: for each, 1 + the highest number that was used.
+// Usage counts how many entries of each numbered sequence of a run the phases have used so far: 1 + the highest number used.
 type Usage struct {
 	Draws       int64 // conversations in sampling order
 	Sessions    int64 // sessions, which get the target URLs in turn
