@@ -247,6 +247,9 @@ func duration(v string) (time.Duration, error) {
 	if v == "0" {
 		d, err = 0, nil
 	}
+	if _, number := strconv.ParseFloat(v, 64); err != nil && number == nil {
+		return 0, fmt.Errorf("needs a unit, for example %sms", v)
+	}
 	if err != nil || d < 0 || d > time.Hour {
 		return 0, fmt.Errorf("must be a duration from 0 to 1h, for example 50ms")
 	}

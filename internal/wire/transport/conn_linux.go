@@ -59,7 +59,7 @@ func (c *conn) read() (int, error) {
 	return c.n, nil
 }
 
-// receive is called by the runtime's poller: the first time immediately, then again whenever the socket becomes readable.
+// receive is called by the runtime's poller: once at once, and again whenever the socket becomes readable.
 func (s *stamper) receive(fd uintptr) bool {
 	c := s.conn
 	if c.scratch == nil {
