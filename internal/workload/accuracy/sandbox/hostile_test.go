@@ -345,11 +345,12 @@ func TestManyFiles(t *testing.T) {
 	})
 }
 
-// TestOutputFlood: a program that writes without end is stopped, and its output is bounded.
+// TestOutputFlood: a program that writes without end is stopped, and its output is bounded. On a crowded machine its time may end first.
 func TestOutputFlood(t *testing.T) {
 	eachRunner(t, func(t *testing.T, r runner) {
 		got := r.run(t.Context(), Job{Code: "import sys\nwhile True: sys.stdout.write('x' * (1 << 20))"})
-		if got.Ended || len(got.Output) > maxOutput || !strings.Contains(got.Fault, "wrote more than") {
+		late := len(got.Output) < maxOutput && strings.Contains(got.Fault, "ran longer than")
+		if got.Ended || len(got.Output) > maxOutput || !late && !strings.Contains(got.Fault, "wrote more than") {
 			t.Errorf("%d bytes of output, %q", len(got.Output), got.Fault)
 		}
 	})
