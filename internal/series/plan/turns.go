@@ -95,7 +95,7 @@ func (i *invocation) turns(o TurnOptions) (*comparison.Result, error) {
 			return nil, err
 		}
 		if got[0] == nil || got[1] == nil { // interrupted: judge the pairs so far
-			return i.comparePairs(a, b, &o, number)
+			return i.comparePairs(a, b, &o, number, fmt.Sprintf("interrupted after %d of %s: all of them find smaller differences", len(a), terminal.Plural(o.Pairs, "pair")))
 		}
 		a, b = append(a, *got[0]), append(b, *got[1])
 		if doubt := cmp.Or(got[0].Doubt, got[1].Doubt); doubt == "" || o.Compare.Invalid {
@@ -127,12 +127,13 @@ func (i *invocation) pair(o *TurnOptions, pair int, turns [2]int, base *config.S
 	return got, errors.Join(errs[:]...)
 }
 
-// comparePairs compares the pairs and writes the result.
-func (i *invocation) comparePairs(a, b []comparison.Run, o *TurnOptions, seed uint64) (*comparison.Result, error) {
+// comparePairs compares the pairs and writes the result with notes.
+func (i *invocation) comparePairs(a, b []comparison.Run, o *TurnOptions, seed uint64, notes ...string) (*comparison.Result, error) {
 	r, err := comparison.Pairs(a, b, o.Compare, seed)
 	if err != nil {
 		return nil, err
 	}
+	r.Notes = append(r.Notes, notes...)
 	text, err := r.JSON()
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,6 +87,32 @@ func TestTurnsInParallel(t *testing.T) {
 		Compare: comparison.Options{Confidence: .95, Margin: .05, Metrics: []string{"request_latency:mean"}}})
 	if err != nil || len(r.A) != 6 || r.Outcome != comparison.Worse {
 		t.Errorf("%+v %v", r, err)
+	}
+}
+
+// TestTurnsInterrupted: the pairs before an interruption are judged, and the result says how many are missing.
+func TestTurnsInterrupted(t *testing.T) {
+	run := config.Default()
+	run.Artifacts.Dir = t.TempDir()
+	run.Phases = []config.Phase{{Name: "profiling", Kind: config.KindProfiling, Type: config.PhaseConcurrency}}
+	run.Datasets = []config.Dataset{{Type: config.DatasetSynthetic}}
+	ctx, interrupt := context.WithCancel(t.Context())
+	i := invocation{Streams: Streams{Out: io.Discard, Err: io.Discard}, ctx: ctx, run: run}
+	blocks := 0
+	i.runner = func(_ context.Context, b *config.Benchmark, _ *config.Seed, _ metric.RunInfo, _ string) (*metric.Run, error) {
+		if blocks++; blocks == 18 { // the second block of the ninth pair
+			interrupt()
+		}
+		return measured(t, 3, 0), blockFile(b.Artifacts.Dir, 1, uint64(blocks))
+	}
+	r, err := i.turns(TurnOptions{A: "http://a", B: "http://b", Pairs: 12, Block: 6, Wash: 2, Compare: comparison.Options{Confidence: .95, Margin: .05}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "interrupted after 8 of 12 pairs: all of them find smaller differences"
+	text, err := os.ReadFile(filepath.Join(run.Artifacts.Dir, "comparison.json"))
+	if err != nil || len(r.A) != 8 || !slices.Contains(r.Notes, want) || !strings.Contains(string(text), want) {
+		t.Errorf("%d pairs, %q, %v", len(r.A), r.Notes, err)
 	}
 }
 
