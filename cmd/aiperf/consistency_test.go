@@ -16,6 +16,7 @@ import (
 
 // TestFilesAgree: what the files of one run say about it adds up, whatever was measured.
 func TestFilesAgree(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name string

@@ -107,6 +107,7 @@ func twice(row int) string {
 
 // TestDashboardInterrupted: Ctrl+C in the view is that of the shell: it stops and reports; a signal does the same.
 func TestDashboardInterrupted(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestInputsAreTheServers: the tokens of the input that a record counts are those that the server counted in the body it received, for the
 // types that answer with vectors and for ready bodies.
 func TestInputsAreTheServers(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	ready := filepath.Join(t.TempDir(), "ready.jsonl")
 	if err := os.WriteFile(ready, []byte(`{"prompt":"one two three"}`+"\n"+`{"messages":[{"role":"user","content":"Name three rivers."}],"stream":true}`+"\n"), 0o600); err != nil {

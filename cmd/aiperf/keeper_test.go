@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // faulty in the environment makes the program fail in a separate goroutine when it gets SIGUSR1.
@@ -28,6 +30,7 @@ func faultOnSignal() {
 // TestTerminalIsGivenBack: however the program ends, by a fault in any goroutine, by the runtime, by a signal that nobody can catch, its terminal is
 // as it was, and what was said of a fault can be read.
 func TestTerminalIsGivenBack(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

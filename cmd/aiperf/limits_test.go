@@ -51,6 +51,7 @@ func TestUnwritable(t *testing.T) {
 
 // TestFullDisk: a file that cannot grow is an error that names it; what was written before ends with a whole line, and the report comes.
 func TestFullDisk(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	server := newScripted(t, 1<<30)
 	t.Run("records", func(t *testing.T) {

@@ -75,6 +75,7 @@ func TestOneRunEverywhere(t *testing.T) {
 
 // TestOtherRunsEverywhere: the same of runs that lack what the usual one has: tokens, streams, answers, requests.
 func TestOtherRunsEverywhere(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	for name, c := range map[string]struct {
 		args   []string

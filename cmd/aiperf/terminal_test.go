@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"aiperf/internal/base/testhome"
 )
 
 // steering is what a terminal obeys: escape, title, eight-bit control, the direction of writing, backspace, a lone carriage return.
@@ -15,6 +17,7 @@ const steering = "\x1b[2J\x1b]0;owned\x07\u009b31m\u202egnp.exe\b\r"
 
 // TestNothingSteersTheTerminal: whatever a server, a file or a name holds, what the program says and the files for people are plain text.
 func TestNothingSteersTheTerminal(t *testing.T) {
+	testhome.Slow(t)
 	t.Parallel()
 	dir := t.TempDir()
 	write := func(name, text string) string {

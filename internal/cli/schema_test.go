@@ -14,6 +14,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/cli/exampleconfigs"
 )
 
@@ -296,6 +297,7 @@ var unschemed = []string{
 // TestSchemaAgreesWithTheBinary: what the binary takes no editor underlines, and the reverse, for every recorded file and for files of other shapes
 // that are taken: flat ones, words in another case, numbers in quotes, keys of the Python tool that change nothing.
 func TestSchemaAgreesWithTheBinary(t *testing.T) {
+	testhome.Slow(t)
 	c := schemaOf(t)
 	files := map[string]string{
 		"flat":   "model: m\nendpoint: {url: 'localhost:1'}\ntokenizer: {name: builtin}\ndataset: {isl: 9}\nphases: {type: concurrency, requests: 2}\nrandomSeed: 3\n",

@@ -105,6 +105,7 @@ func TestWarmCacheOfAServer(t *testing.T) {
 // TestEarlierRunOfTheSamePrompts: where the server reports nothing, an earlier run in the same directory is named that sent the same prompts to the same server; not
 // where this run makes its prompts new, sends others or asks another server.
 func TestEarlierRunOfTheSamePrompts(t *testing.T) {
+	testhome.Slow(t)
 	top := t.TempDir()
 	url := listening(t, "ttft=1ms&itl=0&tokens=4")
 	first := filepath.Join(top, "a")

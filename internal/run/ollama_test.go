@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 )
@@ -94,6 +95,7 @@ func (o *ollama) write(w http.ResponseWriter, line string) {
 
 // TestOllama runs both APIs against a server of the documented wire format: streamed, whole, cut anywhere, with CRLF and blank lines, and failing.
 func TestOllama(t *testing.T) {
+	testhome.Slow(t)
 	const first, gap, requests = 40 * time.Millisecond, 15 * time.Millisecond, 6
 	for _, c := range []struct {
 		name      string

@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 )
 
 // TestBenchmarkPlugin: a benchmark in Python asks its problems with its worked examples, system prompt and limit, and its default grader judges.
 func TestBenchmarkPlugin(t *testing.T) {
+	testhome.Slow(t)
 	installPlugins(t)
 	url := answersB(t)
 	ask := func(name string) (*metric.Run, string, error) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"aiperf/internal/base/plugin"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/rereport"
@@ -15,6 +16,7 @@ import (
 
 // TestExporterPlugins: every data exporter writes its files after the run, and again after report. One that fails is reported and changes nothing else.
 func TestExporterPlugins(t *testing.T) {
+	testhome.Slow(t)
 	places, err := filepath.Abs("testdata/exporters")
 	if err != nil {
 		t.Fatal(err)

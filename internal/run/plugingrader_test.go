@@ -68,6 +68,7 @@ func quizRun(t *testing.T, url, grader string) (run *metric.Run, dir, said strin
 
 // TestGraderPlugin: a grader in Python that does what the built-in one does gives the same files, in a run and in the report of a run.
 func TestGraderPlugin(t *testing.T) {
+	testhome.Slow(t)
 	scores := [][]string{{"OVERALL", "5", "8", "1", "0.6250"}, {"anatomy", "2", "4", "0", "0.5000"}, {"virology", "3", "4", "1", "0.7500"}}
 	url := answersB(t)
 	_, dir, _, err := quizRun(t, url, "exact_match")

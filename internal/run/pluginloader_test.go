@@ -28,6 +28,7 @@ func loadRun(t *testing.T, url, path, format string) (inputs string, err error) 
 // TestLoaderPlugin: a loader in Python that does what the built-in one does gives the same requests. A plug-in that wants to be asked recognises its
 // files, and mistakes of a plug-in name it and the conversation.
 func TestLoaderPlugin(t *testing.T) {
+	testhome.Slow(t)
 	url := answersB(t)
 	dir := t.TempDir()
 	single, dashes := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "a.txt")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/serverprobe"
@@ -17,7 +18,7 @@ import (
 // behaviour of the server is not a finding; the probe is not in the results.
 func TestProbe(t *testing.T) {
 	chat := func(*config.Benchmark) {}
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name, knobs string
 		change      func(*config.Benchmark)
 		finding     string // part of the one finding; "" = none
@@ -51,6 +52,9 @@ func TestProbe(t *testing.T) {
 		{"kserve", "", func(b *config.Benchmark) { b.Endpoint.Type, b.Endpoint.Transport = "kserve", "grpc" }, "", "", func(p *metric.Probe) bool { return p.Usage == metric.UsageNone && p.Streamed }},
 		{"refused", "error-rate=1&error-kinds=http-503", chat, "-", "", func(p *metric.Probe) bool { return strings.HasPrefix(p.Failure, "503 Service Unavailable") }},
 	} {
+		if i%testhome.Stride(3) != 0 {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -96,6 +100,7 @@ func TestProbe(t *testing.T) {
 
 // TestProbeIsAsked: where somebody watches, and where the settings ask for it.
 func TestProbeIsAsked(t *testing.T) {
+	testhome.Slow(t)
 	for _, c := range []struct {
 		set         *bool
 		interactive bool

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/console"
@@ -108,6 +109,7 @@ func metricsOf(t *testing.T, e *endpoint.Endpoint, streamed bool, row string, ru
 
 // TestMediaOfEveryType runs the types that take media with some, and checks their metrics.
 func TestMediaOfEveryType(t *testing.T) {
+	testhome.Slow(t)
 	for _, e := range endpoint.All() {
 		for _, s := range mediaSpeech[e.Name] {
 			t.Run(e.Name+s.name, func(t *testing.T) {

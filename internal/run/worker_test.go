@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/pieces"
@@ -127,6 +128,7 @@ func selectionOf(t *testing.T, b *config.Benchmark) *metric.Selection {
 
 // TestWorkersSendTheRunOfOneProcess: the workers of a run send the bodies of one process, each once, and their pieces hold every request.
 func TestWorkersSendTheRunOfOneProcess(t *testing.T) {
+	testhome.Slow(t)
 	seed := config.Seed("7")
 	for name, change := range map[string]func(*config.Benchmark){
 		"closed loop": func(b *config.Benchmark) { b.Phases[0].Concurrency, b.Phases[0].Requests = ptr(6), ptr(61) },

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // slowIn is mayContain the obvious way: every value at every place.
@@ -82,7 +84,7 @@ func TestSearchFindsWhatIsThere(t *testing.T) {
 		}
 		return string(b)
 	}
-	for range 3000 {
+	for range 3000 / testhome.Stride(10) {
 		secrets := []string{random(4 + r.IntN(4)), random(8 + r.IntN(8)), "sk-" + random(6)}
 		var text strings.Builder
 		for range 1 + r.IntN(6) {
@@ -158,6 +160,7 @@ func TestSearchCost(t *testing.T) {
 
 // TestSearchOfLongRuns: a server that sends nothing but escapes of escapes costs time in proportion to what it sends.
 func TestSearchOfLongRuns(t *testing.T) {
+	testhome.Slow(t)
 	s := NewSecrets("sk-abcdef1234567890abcdef")
 	for _, unit := range []string{`\`, `\u005c`, "%25", "25", "&amp;", "amp;", `\%`, `s\`, "&#"} {
 		start := time.Now()

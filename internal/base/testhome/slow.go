@@ -13,3 +13,11 @@ func Slow(t testing.TB) {
 
 // Fast reports whether only the fast tests run, for loops whose first cases show the rule.
 func Fast() bool { return testing.Short() && !RaceDetector }
+
+// Stride returns n if only the fast tests run, so that a loop over many similar cases takes each n-th, and 1 otherwise.
+func Stride(n int) int {
+	if Fast() {
+		return n
+	}
+	return 1
+}

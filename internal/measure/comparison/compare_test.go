@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"aiperf/internal/base/testhome"
 )
 
 // made is a run of requests whose latency has a mean and a relative spread.
@@ -70,6 +72,7 @@ func TestOutcomes(t *testing.T) {
 // TestEqualServersDoNotDiffer: of 200 comparisons of equal servers, five runs a side with 1 % of noise between runs, at most 6 % find any
 // difference; a server that is 10 % slower is found.
 func TestEqualServersDoNotDiffer(t *testing.T) {
+	testhome.Slow(t)
 	r := rand.New(rand.NewPCG(9, 9))
 	side := func(mean float64) (list []Run) {
 		for range 5 {

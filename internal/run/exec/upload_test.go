@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/endpoint"
@@ -21,6 +22,7 @@ import (
 
 // TestUploadTime: the time that a large body takes to be taken is http_req_sending, and part of the latency; over HTTP/2 as well.
 func TestUploadTime(t *testing.T) {
+	testhome.Slow(t)
 	const pause = 150 * time.Millisecond
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(pause) // in this time nobody takes the body

@@ -298,6 +298,7 @@ func wireTarget(t *testing.T, url, slo string) *target {
 
 // TestCellOverTheWire: a cell is checked while it runs, counts requests in flight, and ends when it is settled.
 func TestCellOverTheWire(t *testing.T) {
+	testhome.Slow(t)
 	tg := wireTarget(t, serving(t, "ttft=30s tokens=1"), "time_to_first_token:p95<40")
 	looks, bad := 0, 0
 	kept, err := tg.Cell(t.Context(), 40, []float64{.2, .4, .6, .8, 60}, func(at float64, list []capacity.Request) bool {

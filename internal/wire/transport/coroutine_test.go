@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"aiperf/internal/base/testhome"
 )
 
 // job is a function that reads.
@@ -90,6 +92,7 @@ func (m *manyJobs) readOver() {
 
 // TestReaderOfManyJobs: what is said to a job reaches it, also while somebody has not yet left the step that ended in the job before.
 func TestReaderOfManyJobs(t *testing.T) {
+	testhome.Slow(t)
 	const readers = 32
 	over := make(chan struct{})
 	for range readers {

@@ -18,6 +18,7 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/processors"
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/measure/record"
 )
 
@@ -120,6 +121,7 @@ func TestLoopDeadlines(t *testing.T) {
 // TestLoopMissesNothing: bytes that arrive before the read, while it begins to wait or later end its wait. The other end sends the next bytes only after
 // the previous ones were read, so a wait that misses its bytes would never end.
 func TestLoopMissesNothing(t *testing.T) {
+	testhome.Slow(t)
 	for name, run := range readers {
 		t.Run(name, func(t *testing.T) {
 			l := newLoop(t)

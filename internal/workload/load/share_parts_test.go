@@ -58,6 +58,7 @@ func TestArrivalsOfMachines(t *testing.T) {
 
 // TestLimitsOfMachines: the slots of the machines add up to the limit at every step of a ramp, and each step moves one machine for each slot.
 func TestLimitsOfMachines(t *testing.T) {
+	testhome.Slow(t)
 	for _, target := range []int{1, 2, 7, 64, 1000} {
 		for _, from := range []float64{1, 1500} {
 			for _, s := range []RampStrategy{Linear, Exponential, PoissonRamp} {

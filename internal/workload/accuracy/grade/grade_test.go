@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/base/testrecording"
 	"aiperf/internal/workload/accuracy/pystring"
 )
@@ -46,7 +47,10 @@ func TestRecordedPairs(t *testing.T) {
 					return
 				}
 			}
-			for _, p := range testrecording.Lines[pair](t, "testdata/"+g.Name+".jsonl.gz") {
+			for i, p := range testrecording.Lines[pair](t, "testdata/"+g.Name+".jsonl.gz") {
+				if i%testhome.Stride(8) != 0 {
+					continue
+				}
 				r := g.Grade(t.Context(), p.Answer, p.Gold)
 				got := map[string]any{"passed": r.Passed, "unparsed": r.Unparsed, "confidence": r.Confidence}
 				if comparesText[g.Name] {

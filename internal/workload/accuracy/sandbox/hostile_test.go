@@ -236,6 +236,7 @@ func TestHostilePrograms(t *testing.T) {
 
 // TestOtherArchitectures: a system call by the entry of 32-bit programs kills the program.
 func TestOtherArchitectures(t *testing.T) {
+	testhome.Slow(t)
 	if nativeArch != unix.AUDIT_ARCH_X86_64 {
 		return // there is no such entry
 	}
@@ -337,6 +338,7 @@ func sandboxed(t *testing.T) []int {
 
 // TestManyFiles: the number of files has a bound too.
 func TestManyFiles(t *testing.T) {
+	testhome.Slow(t)
 	eachRunner(t, func(t *testing.T, r runner) {
 		got := r.run(t.Context(), Job{Code: "for n in range(10**7): open('/tmp/%d' % n, 'w').close()"})
 		if got.Ended || !strings.Contains(got.Fault, "No space left") && !strings.Contains(got.Fault, "made more than") {
@@ -347,6 +349,7 @@ func TestManyFiles(t *testing.T) {
 
 // TestOutputFlood: a program that writes without end is stopped, and its output is bounded. On a crowded machine its time may end first.
 func TestOutputFlood(t *testing.T) {
+	testhome.Slow(t)
 	eachRunner(t, func(t *testing.T, r runner) {
 		got := r.run(t.Context(), Job{Code: "import sys\nwhile True: sys.stdout.write('x' * (1 << 20))"})
 		late := len(got.Output) < maxOutput && strings.Contains(got.Fault, "ran longer than")

@@ -7,10 +7,13 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"aiperf/internal/base/testhome"
 )
 
 // TestHostileFiles checks that every format rejects files that are not data quickly, and names the position.
 func TestHostileFiles(t *testing.T) {
+	testhome.Slow(t)
 	wide := []byte{0xff, 0xfe}
 	for _, u := range utf16.Encode([]rune("{\"text\":\"a\"}\n")) {
 		wide = append(wide, byte(u), byte(u>>8))

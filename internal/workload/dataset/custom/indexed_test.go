@@ -312,6 +312,7 @@ func TestEarly(t *testing.T) {
 // TestEarlySchedule checks that a large recording sorted by time is read only as far as needed, with or without hash ids. An unsorted one is read
 // whole if that is noticed before the first request, and is otherwise rejected when it is noticed.
 func TestEarlySchedule(t *testing.T) {
+	testhome.Slow(t)
 	leave(t)
 	row := func(at int) string {
 		return fmt.Sprintf(`{"timestamp":%d,"input_length":700,"hash_ids":[1,%d]}`, at, at) + "\n"

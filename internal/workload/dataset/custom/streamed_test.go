@@ -14,6 +14,7 @@ import (
 
 // TestHeapOfALargeFile checks the heap for a file of 100 MB: only an index after reading it, and only the current row during use.
 func TestHeapOfALargeFile(t *testing.T) {
+	testhome.Slow(t)
 	const row, count = 1 << 18, 400
 	path := filepath.Join(t.TempDir(), "in.jsonl")
 	file, err := os.Create(path)
