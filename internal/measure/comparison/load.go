@@ -36,7 +36,7 @@ func Load(path string, skip float64) ([]Run, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such directory", path)
+		return nil, fmt.Errorf("%s: no such file or directory", path)
 	case err != nil:
 		return nil, err
 	}
@@ -268,12 +268,13 @@ func (r *Run) readSummary() error {
 	if err := r.readStated(text); err != nil {
 		return err
 	}
+	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread}}
 	switch {
 	case s.Cut:
 		r.Doubt = cutShort
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
-	case metric.AnswerUse{UnreadableAnswers: s.Validity.Unread}.Unread(s.Requests.Count):
+	case answers.Unread():
 		r.Doubt = unread
 	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0 && !r.Cache.Warm(): // written by a version that did not name the statistics
 		r.Doubt = "its latencies are uncertain"

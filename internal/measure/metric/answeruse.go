@@ -25,21 +25,18 @@ func (u *AnswerUse) add(row *Row) {
 }
 
 // Unread reports whether more than 1 % of the valid answers have unreadable messages, so that no figure of tokens can be trusted.
-func (u AnswerUse) Unread(valid float64) bool {
-	return float64(u.UnreadableAnswers) > uncertainShare*valid
+func (e *ClientStats) Unread() bool {
+	return float64(e.UnreadableAnswers) > uncertainShare*float64(e.Valid)
 }
-
-// unread applies the same rule to the run.
-func (e *ClientStats) unread() bool { return e.AnswerUse.Unread(float64(e.Valid)) }
 
 // unreadableSentence says what is missing in the figures, and how to see it.
 func (e *ClientStats) unreadableSentence() string {
-	return fmt.Sprintf("aiperf could not read %s in %s of %s as JSON. Tokens of unreadable messages are not counted, so output lengths are too small, and token rates, ITL and latency may be wrong. "+
+	return fmt.Sprintf("aiperf could not read %s in %s of %s as JSON. Their content is missing in the figures, so output lengths, token rates, ITL and latency may be wrong. "+
 		"{artifacts.records} raw shows what the server sent.", terminal.Plural(e.UnreadableMessages, "message"), terminal.Count(e.UnreadableAnswers), terminal.Plural(e.Valid, "answer"))
 }
 
-// Unfinished returns the number of valid answers without a finish reason, if others have one; 0 = all have one, or none.
-func (e *ClientStats) Unfinished() int64 {
+// unfinished returns the number of valid answers without a finish reason, if others have one; 0 = all have one, or none.
+func (e *ClientStats) unfinished() int64 {
 	if e.FinishReasons == 0 {
 		return 0
 	}
