@@ -197,13 +197,23 @@ func TestCancel(t *testing.T) {
 			return err
 		},
 	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		var at time.Time
-		time.AfterFunc(80*time.Millisecond, func() { at = time.Now(); cancel() })
-		err := wait(ctx)
-		if late := time.Since(at); !errors.Is(err, context.Canceled) || late > 500*time.Millisecond {
-			t.Errorf("%s: %v after %v", name, err, late)
+		var late time.Duration
+		for range 3 { // a crowded machine may be late once
+			ctx, cancel := context.WithCancel(t.Context())
+			var at time.Time
+			time.AfterFunc(80*time.Millisecond, func() { at = time.Now(); cancel() })
+			err := wait(ctx)
+			late = time.Since(at)
+			cancel()
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: %v after %v", name, err, late)
+			}
+			if late <= 500*time.Millisecond {
+				break
+			}
 		}
-		cancel()
+		if late > 500*time.Millisecond {
+			t.Errorf("%s: ended %v after it was cancelled, three times", name, late)
+		}
 	}
 }

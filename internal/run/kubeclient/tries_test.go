@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/run/kube"
 )
 
@@ -59,8 +60,8 @@ func TestTries(t *testing.T) {
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 			t.Run(name+" "+method, func(t *testing.T) {
-				if c.slow && testing.Short() {
-					t.Skip("waits")
+				if c.slow {
+					testhome.Slow(t)
 				}
 				t.Parallel()
 				var n atomic.Int64
