@@ -1,5 +1,5 @@
 // Package kubeclient connects runs on a cluster with the Kubernetes API: objects as JSON, output and ports of pods by the kubelet behind it. It follows the rules of
-// client-go, which costs 5 MB: a test compares what a server receives from both.
+// client-go, which would add 3.8 MB to the program. A test compares what a server receives from both.
 package kubeclient
 
 import (

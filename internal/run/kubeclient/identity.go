@@ -56,7 +56,7 @@ func (i *identity) get(ctx context.Context) (*credential, error) {
 	return i.fixed, nil
 }
 
-// renew returns another credential than one that the API server has refused; nil = there is no other.
+// renew returns a new credential after the API server has refused one; nil = there is no new one.
 func (i *identity) renew(ctx context.Context, refused *credential) (*credential, error) {
 	if i.plugin == nil {
 		return nil, nil

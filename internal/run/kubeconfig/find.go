@@ -78,7 +78,8 @@ func (p *Places) files() (names []string) {
 		}
 		return names
 	}
-	// client-go reads .kube/config below the working directory if there is no home. A file that comes with a checkout could run a program that way.
+	// Without a home, client-go reads .kube/config in the working directory. This program does not: such a file may come from a stranger, and it can name a
+	// program to run.
 	if home := p.home(); home != "" {
 		names = append(names, filepath.Join(home, ".kube", "config"))
 	}

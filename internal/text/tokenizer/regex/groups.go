@@ -16,7 +16,7 @@ type Found struct {
 // Group returns what a named group matched last, empty if it did not match.
 func (f *Found) Group(name string) string { return f.groups[name] }
 
-// All returns the matches in a text, without empty ones, each behind the one before. The error is that of the budget, if it is exceeded.
+// All returns the matches in a text from left to right. They do not overlap, and empty ones are skipped. If the budget is exceeded, its error is returned.
 func (re *Regexp) All(b *budget.Budget, s string) ([]Found, error) {
 	var list []Found
 	groups := make([]int, 2*len(re.groups))
