@@ -69,8 +69,8 @@ func metricsOf(t *testing.T, e *endpoint.Endpoint, streamed bool, row string, ru
 		for tag := range strings.FieldsSeq(f.tags) {
 			r, there := run.Profiling.Get(tag)
 			want := f.applies(e, streamed, row)
-			if tag == "output_token_throughput_per_user" && run.Profiling.Value("inter_token_latency", metric.Max) == 0 {
-				want = false // a client that was delayed found each answer in one read
+			if tag == "inter_token_latency" || tag == "output_token_throughput_per_user" {
+				want = want && run.Profiling.Value("decode_duration", metric.Max) > 0 // 0: a delayed client found each answer in one read
 			}
 			if there != want {
 				t.Errorf("%s (%s): there %v, want %v", tag, f.name, there, want)
