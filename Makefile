@@ -76,8 +76,8 @@ test: ## every test; the transport with its loop, with Go's poller and with a lo
 	$(VET) $(PACKAGES)
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 ifneq ($(filter ./... ./internal/wire/transport,$(PACKAGES)),)
-	$(GO) test $(TESTFLAGS) ./internal/wire/transport -poller
-	$(GO) test $(TESTFLAGS) ./internal/wire/transport -resting
+	@echo 'Two tests at once: the transport with -poller and with -resting'
+	@$(GO) test $(TESTFLAGS) ./internal/wire/transport -poller & poller=$$!; $(GO) test $(TESTFLAGS) ./internal/wire/transport -resting && wait $$poller
 endif
 
 test-short: ## every test that is not marked as slow, in about a minute; three packages at a time on two cores, because many tests wait
@@ -203,7 +203,7 @@ race: ## every test under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race ./...
 
 race-fast: ## the same on the packages where goroutines meet, four tests at a time since most of them wait; streams are cut at every tenth byte (-short), the walk over every leaf of the configuration is one goroutine
-	CGO_ENABLED=1 $(GO) test $(TESTFLAGS) -race -short -parallel 4 -skip EveryLeaf $(RACE)
+	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test $(TESTFLAGS) -race -short -parallel 4 -skip EveryLeaf $(RACE)
 
 race-packages: ## prints the packages of race-fast
 	@echo $(RACE)
