@@ -1,11 +1,6 @@
 package termdraw
 
-import (
-	"image/color"
-	"strings"
-
-	"charm.land/lipgloss/v2"
-)
+import "strings"
 
 // Ink is the meaning of a piece of text; the terminal and the user decide how it looks. Only bold, faint, reverse and four of the terminal's own 16
 // colours are used, so it works with light and dark themes. Every meaning is also expressed by a word or a mark.
@@ -45,55 +40,59 @@ func NewPaint(colour, emphasis, ascii bool) *Paint {
 	if !emphasis {
 		return p
 	}
-	p.mix(colour, [4]color.Color{lipgloss.Red, lipgloss.Green, lipgloss.Yellow, lipgloss.Cyan})
+	if colour {
+		p.mix(&ownColours)
+	} else {
+		p.mix(nil)
+	}
 	return p
 }
 
 // OnLight returns the paint for a terminal with a light background and 256 colours: the yellow and cyan of most terminals are too pale to read on it.
 func (p *Paint) OnLight() *Paint {
 	light := &Paint{ASCII: p.ASCII, Colour: true}
-	light.mix(true, lightColours)
+	light.mix(&lightColours)
 	return light
 }
 
-// lightColours are red, green, yellow and cyan for a light background, from the 256 colours that are the same on every such terminal.
-var lightColours = [4]color.Color{lipgloss.ANSIColor(124), lipgloss.ANSIColor(22), lipgloss.ANSIColor(94), lipgloss.ANSIColor(23)}
+// Parameters of escape sequences (ECMA-48, SGR).
+const (
+	bold    = "1"
+	faint   = "2"
+	reverse = "7"
+	indexed = "38;5;" // and a number: one of 256 colours
+)
 
-// mix sets the inks from red, green, yellow and cyan; without colour, only bold and faint are used.
-func (p *Paint) mix(colour bool, of [4]color.Color) {
-	red, green, yellow, cyan := of[0], of[1], of[2], of[3]
-	plain := lipgloss.NewStyle()
-	hue := func(c lipgloss.Style, with lipgloss.Style) lipgloss.Style {
-		if colour {
-			return c
+// hues are the parameters for red, green, yellow and cyan.
+type hues struct{ red, green, yellow, cyan string }
+
+// ownColours are those of the terminal.
+var ownColours = hues{"31", "32", "33", "36"}
+
+// lightColours are for a light background, from the 256 colours that are the same on every such terminal.
+var lightColours = hues{indexed + "124", indexed + "22", indexed + "94", indexed + "23"}
+
+// mix sets the inks; without colours (nil), only bold, faint and reverse are used.
+func (p *Paint) mix(of *hues) {
+	if of == nil {
+		p.inks = [inks]escapePair{
+			Bold: sequences(bold), Faint: sequences(faint), WorkBold: sequences(bold), GoodBold: sequences(bold), WarnBold: sequences(bold),
+			Bad: sequences(bold), Question: sequences(reverse),
 		}
-		return with
+		return
 	}
-	bold, faint := plain.Bold(true), plain.Faint(true)
-	styles := [inks]lipgloss.Style{
-		Plain: plain, Bold: bold, Faint: faint,
-		Picture:  hue(faint.Foreground(cyan), plain),
-		Work:     hue(plain.Foreground(cyan), plain),
-		WorkBold: hue(bold.Foreground(cyan), bold),
-		Good:     hue(plain.Foreground(green), plain),
-		GoodBold: hue(bold.Foreground(green), bold),
-		Warn:     hue(plain.Foreground(yellow), plain),
-		WarnBold: hue(bold.Foreground(yellow), bold),
-		Bad:      hue(bold.Foreground(red), bold),
-		Question: plain.Reverse(true),
+	p.inks = [inks]escapePair{
+		Bold: sequences(bold), Faint: sequences(faint), Picture: sequences(faint, of.cyan),
+		Work: sequences(of.cyan), WorkBold: sequences(bold, of.cyan),
+		Good: sequences(of.green), GoodBold: sequences(bold, of.green),
+		Warn: sequences(of.yellow), WarnBold: sequences(bold, of.yellow),
+		Bad: sequences(bold, of.red), Question: sequences(reverse),
 	}
-	for i, s := range styles {
-		const mark = "x"
-		on, _, _ := strings.Cut(s.Render(mark), mark)
-		if on == "" {
-			continue
-		}
-		// One sequence for each property: terminal.Writer, which passes only colours, recognises only these.
-		if !strings.Contains(on, "38;5") { // a colour of the 256 is one sequence of three numbers
-			on = strings.ReplaceAll(on, ";", "m\x1b[")
-		}
-		p.inks[i] = escapePair{on, "\x1b[0m"}
-	}
+}
+
+// sequences returns one escape sequence for each property, because terminal.Writer, which passes only colours, recognises only these.
+func sequences(properties ...string) escapePair {
+	return escapePair{"\x1b[" + strings.Join(properties, "m\x1b[") + "m", "\x1b[0m"}
 }
 
 // ShowsUnicode reports whether a terminal shows more than ASCII, from its environment.
