@@ -1,12 +1,12 @@
 package api
 
 import (
+	"compress/gzip"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 

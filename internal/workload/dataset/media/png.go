@@ -2,24 +2,23 @@ package media
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
 	"hash/crc32"
 	"io"
 	"sync"
-
-	"github.com/klauspost/compress/zlib"
 )
 
-// deflaters is a pool, because each takes about a megabyte.
+// deflaters is a pool, because each takes more than half a megabyte.
 var deflaters = sync.Pool{New: func() any {
-	z, err := zlib.NewWriterLevel(nil, zlib.BestSpeed)
+	z, err := zlib.NewWriterLevel(nil, zlib.HuffmanOnly)
 	if err != nil {
 		panic(err) // cannot happen: the level is valid
 	}
 	return z
 }}
 
-// encodePNG writes 8-bit RGB without row filters (PNG, W3C 2003). Filters and strong compression gain nothing on noise, and image/png would take five
+// encodePNG writes 8-bit RGB without row filters and without a search for repetitions (PNG, W3C 2003): noise has none, and image/png would take five
 // times as long.
 func encodePNG(m rgb) ([]byte, error) {
 	out := make([]byte, 0, len(m.pix)+len(m.pix)/256+m.height+256) // approximate size of noise
