@@ -2,8 +2,9 @@ package binenc
 
 import (
 	"reflect"
-	"slices"
 	"strings"
+
+	"aiperf/internal/base/sorting"
 )
 
 // Value encodes or decodes a value of any type made of structures, pointers, lists, maps with texts as keys, texts, numbers and truth values: v points to
@@ -113,7 +114,7 @@ func visitMap(c *Coder, v reflect.Value) {
 	n := v.Len()
 	c.Len(&n)
 	keys := v.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+	sorting.Sort(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 	if c.reading {
 		v.Set(reflect.MakeMap(v.Type()))
 	}

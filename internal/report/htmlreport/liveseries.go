@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
@@ -58,7 +59,7 @@ func (s *LiveSeries) make() {
 			}
 			cells[k].runs = append(cells[k].runs, r)
 		}
-		slices.SortFunc(cells, func(a, b cell) int { return cmp.Compare(a.name, b.name) })
+		sorting.Sort(cells, func(a, b cell) int { return cmp.Compare(a.name, b.name) })
 	}
 	s.grid = newGrid(cells)
 	front, growth := s.grid.charts()

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"aiperf/internal/base/binenc"
+	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
 )
 
@@ -52,7 +53,7 @@ func (p *StallDetector) QuietTimes(wall func(at int64) int64) QuietTimes {
 func SharedStalls(machines []QuietTimes, within metric.Window) (list []metric.ServerSilence) {
 	quiet := []metric.Window{within}
 	for _, m := range machines {
-		slices.SortFunc(m.Quiet, func(a, b metric.Window) int { return cmp.Compare(a.From, b.From) })
+		sorting.Sort(m.Quiet, func(a, b metric.Window) int { return cmp.Compare(a.From, b.From) })
 		quiet = intersect(quiet, m.Quiet)
 	}
 	var parts []metric.ServerSilence
@@ -68,7 +69,7 @@ func SharedStalls(machines []QuietTimes, within metric.Window) (list []metric.Se
 
 // joined makes overlapping silences of different machines one, with the requests of all of them.
 func joined(parts []metric.ServerSilence) (list []metric.ServerSilence) {
-	slices.SortFunc(parts, func(a, b metric.ServerSilence) int { return cmp.Compare(a.From, b.From) })
+	sorting.Sort(parts, func(a, b metric.ServerSilence) int { return cmp.Compare(a.From, b.From) })
 	for _, s := range parts {
 		if n := len(list); n > 0 && s.From < list[n-1].To {
 			list[n-1].To, list[n-1].Waiting = max(list[n-1].To, s.To), list[n-1].Waiting+s.Waiting

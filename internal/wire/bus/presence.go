@@ -2,12 +2,12 @@ package bus
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"aiperf/internal/base/clock"
+	"aiperf/internal/base/sorting"
 )
 
 // EventKind is what happened to a worker.
@@ -52,7 +52,7 @@ func (s *Server) Members() []Member {
 		w.mu.Unlock()
 		list = append(list, m)
 	}
-	slices.SortFunc(list, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Sort(list, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 
