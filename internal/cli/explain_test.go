@@ -32,13 +32,28 @@ func writeRecords(t *testing.T, dir string, n int) {
 	}
 }
 
+// writeFailures writes the records of a run without a success. Failed requests have facts of their connections.
+func writeFailures(t *testing.T, dir string) {
+	t.Helper()
+	const line = `{"metadata":{"x_request_id":"r","request_start_ns":1700000000000000000,"request_end_ns":1700000000010000000,"benchmark_phase":"profiling","was_cancelled":false},"metrics":{"tcp_smoothed_rtt":{"value":1,"unit":"ms"}},"error":{"code":500,"type":"Internal Server Error","message":"m"}}`
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"profile_export.jsonl": line + "\n", "profile_export_aiperf.json": "{}"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestExplain: the command names the slow server, prints JSON and nothing else with --json, writes the page, and says what is wrong with its input.
 func TestExplain(t *testing.T) {
 	dir := t.TempDir()
-	run, small, series, empty := filepath.Join(dir, "run"), filepath.Join(dir, "small"), filepath.Join(dir, "series"), filepath.Join(dir, "empty")
+	run, failed, small, series, empty := filepath.Join(dir, "run"), filepath.Join(dir, "failed"), filepath.Join(dir, "small"), filepath.Join(dir, "series"), filepath.Join(dir, "empty")
 	writeRecords(t, run, 600)
 	writeRecords(t, small, 60)
 	writeRecords(t, filepath.Join(series, "one"), 10)
+	writeFailures(t, failed)
 	writeRecords(t, filepath.Join(series, "two"), 10)
 	if err := os.Mkdir(empty, 0o700); err != nil {
 		t.Fatal(err)
@@ -66,6 +81,7 @@ func TestExplain(t *testing.T) {
 		run + " --metric time_to_first_tokn":  "did you mean time_to_first_token?",
 		run + " --metric request_count":       "request_count is not a latency or speed of single requests",
 		run + " --metric inter_token_latency": "no request of the run has the metric inter_token_latency; it has ",
+		failed:                                "error: no request of the run succeeded, so there is nothing to explain; ",
 		run + " --above 99":                   `error: --above "99" is not a percentile above p0 and below p100; write for example --above p95`,
 		run + " --below p0":                   "write for example --below p5",
 		run + " --above p95 --below p5":       "exclude each other",

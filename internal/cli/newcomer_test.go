@@ -9,6 +9,7 @@ import (
 func TestFirstMistakes(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"profile mock://", `"mock://" is not a flag; write --url mock://`},
+		{"profile --url mock:// --streaming yes", `unexpected word "yes": a flag that is on or off, such as --streaming, takes no word after it. Write --streaming or --streaming=false; a model of this name is --model yes`},
 		{"profile --url mock:// --request-rate 5 --user-centric-rate 3 --num-users 2", "--user-centric-rate and --request-rate: give one of them"},
 		{"profile --url mock:// --goodput ttft", `--goodput: "ttft" has no limit; write METRIC<VALUE, for example ttft<200ms`},
 		{"compare one", "compare needs the directories of two runs, not 1; write aiperf compare BEFORE AFTER, or --with for several runs on a side"},

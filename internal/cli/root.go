@@ -133,6 +133,7 @@ func (p *Program) root() *cobra.Command {
 	root.SetHelpCommand(help)
 	giveExamples(root)
 	plainCounts(root)
+	p.wrapHelp(root)
 	return root
 }
 

@@ -211,6 +211,10 @@ func (r *resolver) models() {
 			r.fail("%q is not a flag; write --url %s", words[0], words[0])
 			r.modelWanted = true // nothing else is said about the model
 			return
+		case len(words) == 1 && !r.has("--model") && truthWord(words[0]):
+			r.fail("unexpected word %q: a flag that is on or off, such as --streaming, takes no word after it. Write --streaming or --streaming=false; a model of this name is --model %s", words[0], words[0])
+			r.modelWanted = true
+			return
 		case len(words) == 1 && !r.has("--model"):
 			for name := range strings.SplitSeq(words[0], ",") {
 				if name = strings.TrimSpace(name); name != "" {
@@ -238,6 +242,11 @@ func (r *resolver) models() {
 	for _, n := range names {
 		r.run.Models.Items = append(r.run.Models.Items, config.Model{Name: n})
 	}
+}
+
+// truthWord reports whether a word is a yes or a no.
+func truthWord(word string) bool {
+	return slices.Contains([]string{"yes", "no", "true", "false", "on", "off", "1", "0"}, strings.ToLower(word))
 }
 
 // mocked reports whether every URL is the embedded server.

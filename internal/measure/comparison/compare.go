@@ -156,6 +156,7 @@ func compareWithoutJudging(a, b []Run, o Options) (*Result, error) {
 		return nil, err
 	}
 	r.machines()
+	r.cancellations()
 	r.Other = otherSettings(a[0].Settings, b[0].Settings)
 	r.sameLengths()
 	r.disturbances()

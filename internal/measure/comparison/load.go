@@ -20,6 +20,7 @@ import (
 	"aiperf/internal/base/processors"
 	"aiperf/internal/base/sorting"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/record"
 )
 
 // Names of the files of a run.
@@ -124,6 +125,7 @@ func load(path string, skip float64) (*Run, error) {
 	defer file.Close()
 	var good []request
 	var failed []int64
+	cancelled := 0
 	in := bufio.NewScanner(file)
 	in.Buffer(make([]byte, 1<<16), longest)
 	var p fastjson.Parser
@@ -136,6 +138,8 @@ func load(path string, skip float64) (*Run, error) {
 			return nil, fmt.Errorf("%s:%d: the number %.40s is not a finite 64-bit number; the file is damaged: restore it, or repeat the run", path, n, bad)
 		}
 		switch q, bad, skipped := readRequest(v); {
+		case skipped && string(v.GetStringBytes("error", "type")) == record.PlannedCancellation:
+			cancelled++
 		case skipped:
 		case bad:
 			failed = append(failed, q.start)
@@ -146,7 +150,7 @@ func load(path string, skip float64) (*Run, error) {
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	run := &Run{Path: filepath.Dir(path), Values: map[string][]float64{}, Skip: skip}
+	run := &Run{Path: filepath.Dir(path), Values: map[string][]float64{}, Skip: skip, Cancelled: cancelled}
 	run.store(good, failed)
 	return run, run.readSummary()
 }

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,6 +113,39 @@ func TestLoadNames(t *testing.T) {
 		}
 		if got := p.load(); got != want {
 			t.Errorf("%s: %q, want %q", config, got, want)
+		}
+	}
+}
+
+// TestPlannedCancellations: requests that the configuration cancelled are no errors of the server, and a note says so, because the report counts them.
+func TestPlannedCancellations(t *testing.T) {
+	load := func(name string, cancelled int) []Run {
+		dir := t.TempDir()
+		var text strings.Builder
+		for i := range 100 {
+			start, end := int64(1e18)+int64(i)*1e6, int64(1e18)+int64(i)*1e6+5e6
+			if i < cancelled {
+				fmt.Fprintf(&text, `{"metadata":{"request_start_ns":%d,"request_end_ns":%d,"benchmark_phase":"profiling","was_cancelled":true},"metrics":{},"error":{"code":499,"type":"RequestCancellationError","message":"m"}}`+"\n", start, end)
+			} else {
+				fmt.Fprintf(&text, `{"metadata":{"request_start_ns":%d,"request_end_ns":%d,"benchmark_phase":"profiling","was_cancelled":false},"metrics":{"request_latency":{"value":5,"unit":"ms"}},"error":null}`+"\n", start, end)
+			}
+		}
+		for file, text := range map[string]string{"profile_export.jsonl": text.String(), summaryFile: fmt.Sprintf(`{"benchmark_id":%q}`, name)} {
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs, err := Load(dir, 0)
+		if err != nil || runs[0].Cancelled != cancelled || runs[0].Failed != 0 {
+			t.Fatal(runs, err)
+		}
+		return runs
+	}
+	const note = "requests cancelled as the configuration asks are not errors here, unlike in the error rate of a report: 40 of 100 in B"
+	for cancelled, want := range map[int]bool{0: false, 40: true} {
+		r, err := Compare(load("a", 0), load("b", cancelled), Options{Confidence: .95})
+		if err != nil || slices.Contains(r.Notes, note) != want {
+			t.Errorf("%d cancelled: %v, notes %q", cancelled, err, r.Notes)
 		}
 	}
 }

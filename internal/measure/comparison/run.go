@@ -16,6 +16,7 @@ type Run struct {
 	Output        []float64            // output tokens of each request, in the order of Ends; empty: not counted
 	MetObjectives []float64            // 1 if the request met the objectives, in the order of Ends; empty: no objectives
 	Failed        int
+	Cancelled     int             // requests that the configuration cancelled, of the whole run; they are not part of Failed
 	Starts        float64         // last start, in s from the first
 	Skip          float64         // skipped time at the start, s
 	Seconds       float64         // from the first start to the last end, s

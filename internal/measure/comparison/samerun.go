@@ -52,3 +52,24 @@ func (r *Result) machines() {
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("A and B were measured from different client machines (%s; %s): the latencies include their CPUs and networks", strings.Join(a, "; "), strings.Join(b, "; ")))
 }
+
+// cancellations adds a note if runs cancelled requests as their configuration asks: the report of a run counts these as errors.
+func (r *Result) cancellations() {
+	var parts []string
+	for _, side := range []struct {
+		name string
+		runs []Run
+	}{{"A", r.A}, {"B", r.B}} {
+		cancelled, all := 0, 0
+		for i := range side.runs {
+			run := &side.runs[i]
+			cancelled, all = cancelled+run.Cancelled, all+run.Cancelled+len(run.Ends)+run.Failed
+		}
+		if cancelled > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d in %s", cancelled, all, side.name))
+		}
+	}
+	if len(parts) > 0 {
+		r.Notes = append(r.Notes, "requests cancelled as the configuration asks are not errors here, unlike in the error rate of a report: "+strings.Join(parts, ", "))
+	}
+}

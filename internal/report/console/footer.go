@@ -1,6 +1,7 @@
 package console
 
 import (
+	"fmt"
 	"io"
 	"math"
 	"path/filepath"
@@ -17,15 +18,15 @@ func Footer(w io.Writer, run *metric.Run, o Options) error {
 	if run.Info.CLICommand != "" {
 		d.print("%s %s\n", d.style.bold("CLI Command:"), run.Info.CLICommand)
 	}
-	seconds := run.Profiling.Value("benchmark_duration", metric.Avg)
-	if math.IsNaN(seconds) {
-		seconds = 0
+	length := "N/A" // no request succeeded, so there is no first start and last answer
+	if seconds := run.Profiling.Value("benchmark_duration", metric.Avg); !math.IsNaN(seconds) {
+		length = fmt.Sprintf("%.2f sec", seconds)
 	}
 	early := ""
 	if run.Cancelled {
 		early = " (cancelled early)"
 	}
-	d.print("%s %.2f sec%s\n", d.style.bold("Benchmark Duration:"), seconds, early)
+	d.print("%s %s%s\n", d.style.bold("Benchmark Duration:"), length, early)
 	for _, f := range run.Files {
 		d.print("%s %s\n", d.style.bold(f.Kind+":"), absolute(f.Path))
 	}

@@ -94,7 +94,7 @@ func TestNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range []string{"INCOMPLETE RESULTS", "Run cancelled.", "The server limits the rate.", "All 4 requests failed", "rate not reached", "5.00 of 10.00 requests/s; the schedule planned 10.00, of which 50.0 % were sent",
-		"Schedule lag: p50 0 µs, p99 0 µs, max 1.00 s", "20 µs, after rests of up to 2 ms;", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: 0.00 sec (cancelled early)\nLog File: /x/logs/aiperf.log\n",
+		"Schedule lag: p50 0 µs, p99 0 µs, max 1.00 s", "20 µs, after rests of up to 2 ms;", "Note: 4 of 8 requests failed", "CLI Command: aiperf profile\nBenchmark Duration: N/A (cancelled early)\nLog File: /x/logs/aiperf.log\n",
 		"Not a clean measurement: 100 % of the requests failed; rate not reached: 50.0 % of the schedule was sent (5 of 10 requests", "\x1b[1m"} {
 		if !strings.Contains(b.String(), s) {
 			t.Errorf("no %q in\n%s", s, b.String())

@@ -1,6 +1,7 @@
 package explanation
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -54,6 +55,9 @@ func (e *Explanation) choose(q *runfiles.Requests, o Options) ([]float64, error)
 			if has(q, one) {
 				there = append(there, one)
 			}
+		}
+		if !has(q, "request_latency") { // every answer that succeeded has it; there then holds facts of failed requests only
+			return nil, errors.New("no request of the run succeeded, so there is nothing to explain; the error summary of its report lists why requests failed")
 		}
 		return nil, fmt.Errorf("no request of the run has the metric %s; it has %s", m.Tag, strings.Join(there, ", "))
 	}

@@ -263,9 +263,9 @@ func statText(f *runfiles.Figures, stat string) string {
 	case !ok:
 		return "–"
 	case stat == "p99" && n > 0 && n < stats.FewestForP99:
-		return fmt.Sprintf("needs %d", stats.FewestForP99)
+		return fmt.Sprintf("needs %d requests", stats.FewestForP99)
 	case stat == "p90" && n > 0 && n < stats.FewestForP90:
-		return fmt.Sprintf("needs %d", stats.FewestForP90)
+		return fmt.Sprintf("needs %d requests", stats.FewestForP90)
 	}
 	return figure(v)
 }

@@ -250,7 +250,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 		for _, one := range more {
 			text := "–"
 			if _, ok := f.Stats[one.stat]; ok && n > 0 && n < one.fewest {
-				text = fmt.Sprintf("needs %.0f", one.fewest)
+				text = fmt.Sprintf("needs %.0f requests", one.fewest)
 			} else if ok {
 				text = statisticText(s, tag, one.stat)
 			}

@@ -33,6 +33,9 @@ func TestDamagedSummary(t *testing.T) {
 	if err != nil || len(set.Charts) == 0 {
 		t.Errorf("%+v, %v", set, err)
 	}
+	if want := "timeslices_ttft: skipped, time slices (profile_export_aiperf_timeslices.csv) missing; record them with --slice-duration\n"; !strings.Contains(warnings.String(), want) {
+		t.Errorf("the warnings do not say how to record time slices:\n%s", warnings.String())
+	}
 	if got := warnings.String(); !strings.Contains(got, filepath.Join(dir, "profile_export_aiperf.json")+": ") || !strings.Contains(got, "drawing charts from the other files") {
 		t.Errorf("warnings:\n%s", got)
 	}

@@ -42,7 +42,7 @@ func (s *Single) newEvents() (*events, error) {
 	}
 	tokens, ok := q.Column("output_sequence_length")
 	if !ok {
-		return nil, &Missing{"output_sequence_length"}
+		return nil, &Missing{What: "output_sequence_length"}
 	}
 	ttft, _ := q.Column("time_to_first_token")
 	type step struct {
@@ -62,7 +62,7 @@ func (s *Single) newEvents() (*events, error) {
 		steps = append(steps, step{from, rate, 1}, step{q.End[i], -rate, -1})
 	}
 	if steps == nil {
-		return nil, &Missing{"output_sequence_length"}
+		return nil, &Missing{What: "output_sequence_length"}
 	}
 	sorting.Stable(steps, func(a, b step) int {
 		switch {

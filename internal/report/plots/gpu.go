@@ -69,7 +69,7 @@ func (s *Single) activity(asked string) (string, error) {
 			return tag, nil
 		}
 	}
-	return "", &Missing{"gpu_telemetry " + asked}
+	return "", &Missing{What: "gpu_telemetry " + asked}
 }
 
 // gpuLine returns the mean of a figure over the GPUs, over the time since the first request.
@@ -80,7 +80,7 @@ func (s *Single) gpuLine(tag string) (*line, error) {
 	}
 	at, values := g.Mean(tag)
 	if len(at) == 0 {
-		return nil, &Missing{"gpu_telemetry " + tag}
+		return nil, &Missing{What: "gpu_telemetry " + tag}
 	}
 	l := &line{y: values, title: metricTitle(tag, "")}
 	l.x, err = s.since(at)

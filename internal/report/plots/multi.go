@@ -229,12 +229,12 @@ func (m *Multi) groups(p *Preset) ([]group, error) {
 	}
 	for _, name := range sortedKeys(lost) {
 		if lost[name] == len(m.Runs) {
-			return nil, &Missing{name}
+			return nil, &Missing{What: name}
 		}
 		m.Warn("%s: %d of %d runs skipped: %s is missing", p.Name, lost[name], len(m.Runs), name)
 	}
 	if len(by) == 0 {
-		return nil, &Missing{fold(sortedKeys(lost))}
+		return nil, &Missing{What: fold(sortedKeys(lost))}
 	}
 	var list []group
 	for _, value := range m.order(p.Group, slices.Collect(maps.Keys(by))) {

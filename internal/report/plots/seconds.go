@@ -13,7 +13,7 @@ func (s *Single) secondsLine(key string) (*line, error) {
 	}
 	values, ok := seconds.Figure(key)
 	if !ok {
-		return nil, &Missing{"timeline " + key}
+		return nil, &Missing{What: "timeline " + key}
 	}
 	l := &line{title: secondsTitle(key)}
 	var at []int64

@@ -78,7 +78,7 @@ func (s *Single) series(text string) ([]runfiles.Series, error) {
 		}
 	}
 	if list == nil {
-		return nil, &Missing{"server_metrics " + text}
+		return nil, &Missing{What: "server_metrics " + text}
 	}
 	return list, nil
 }
@@ -109,7 +109,7 @@ func (s *Single) serverLines(text string) ([]*line, error) {
 		out = append(out, l)
 	}
 	if out == nil {
-		return nil, &Missing{"server_metrics " + text + " over time (server_metrics_export.jsonl, or time slices in server_metrics_export.json)"}
+		return nil, &Missing{What: "server_metrics " + text + " over time (server_metrics_export.jsonl, or time slices in server_metrics_export.json)"}
 	}
 	return out, nil
 }

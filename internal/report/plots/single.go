@@ -14,16 +14,21 @@ import (
 	"aiperf/internal/report/runfiles"
 )
 
-// Missing is the error of a chart for which data are missing.
-type Missing struct{ What string }
+// Missing is the error of a chart for which data are missing. Fix says how to record them; "" = it depends on the server.
+type Missing struct{ What, Fix string }
 
 // Error implements error.
-func (m *Missing) Error() string { return m.What + " missing" }
+func (m *Missing) Error() string {
+	if m.Fix == "" {
+		return m.What + " missing"
+	}
+	return m.What + " missing; " + m.Fix
+}
 
 // missing wraps the error that a kind of data is missing.
 func missing(err error) error {
 	if errors.Is(err, runfiles.ErrNone) {
-		return &Missing{err.Error()[:len(err.Error())-len(": "+runfiles.ErrNone.Error())]}
+		return &Missing{What: err.Error()[:len(err.Error())-len(": "+runfiles.ErrNone.Error())]}
 	}
 	return err
 }
@@ -188,7 +193,7 @@ func (s *Single) column(q *runfiles.Requests, name string) ([]float64, error) {
 	}
 	v, ok := q.Column(name)
 	if !ok {
-		return nil, &Missing{name}
+		return nil, &Missing{What: name}
 	}
 	return v, nil
 }
@@ -344,7 +349,7 @@ func (s *Single) timeline(p *Preset) (*chart.Chart, error) {
 	}
 	ttft, ok := q.Column("time_to_first_token")
 	if !ok {
-		return nil, &Missing{"time_to_first_token"}
+		return nil, &Missing{What: "time_to_first_token"}
 	}
 	y, err := s.column(q, p.Y.Metric)
 	if err != nil {
@@ -439,7 +444,7 @@ func (s *Single) positions() (*line, error) {
 		}
 	}
 	if l.x == nil {
-		return nil, &Missing{"inter_chunk_latency"}
+		return nil, &Missing{What: "inter_chunk_latency"}
 	}
 	return l, nil
 }

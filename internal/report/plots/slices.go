@@ -1,10 +1,12 @@
 package plots
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
+	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/chart"
 )
@@ -16,7 +18,11 @@ func (s *Single) slices(p *Preset) (*chart.Chart, error) {
 	}
 	all, err := s.Run.Slices()
 	if err != nil {
-		return nil, missing(err)
+		err = missing(err)
+		if lack, ok := errors.AsType[*Missing](err); ok {
+			lack.Fix = "record them with " + config.FlagOf("artifacts.slice_duration")
+		}
+		return nil, err
 	}
 	header := p.Y.Metric
 	if m, ok := metric.Lookup(header); ok {
@@ -29,7 +35,7 @@ func (s *Single) slices(p *Preset) (*chart.Chart, error) {
 	}
 	at, values := all.Stat(header, stat)
 	if !ok || len(at) == 0 {
-		return nil, &Missing{"timeslices: " + header + " " + stat}
+		return nil, &Missing{What: "timeslices: " + header + " " + stat}
 	}
 	c := &chart.Chart{X: chart.Axis{Title: "Timeslice (s)", FromZero: true}, Y: chart.Axis{Title: title(header, unit), FromZero: true}}
 	if stat != "avg" {

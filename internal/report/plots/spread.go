@@ -33,7 +33,7 @@ func (s *Single) histogram(p *Preset) (*chart.Chart, error) {
 	}
 	edges, counts := binned(l.y)
 	if counts == nil {
-		return nil, &Missing{p.Y.Metric}
+		return nil, &Missing{What: p.Y.Metric}
 	}
 	c := &chart.Chart{X: chart.Axis{Title: l.title}, Y: chart.Axis{Title: "Requests", FromZero: true}}
 	t := chart.Trace{Name: "Requests", Kind: chart.Bar, Style: chart.Style{Color: s.Theme.Color(0), Opacity: 0.9}}
@@ -104,7 +104,7 @@ func (s *Single) buckets(p *Preset) (*chart.Chart, error) {
 		}
 	}
 	if edges == nil {
-		return nil, &Missing{"server_metrics " + p.Y.Metric + " with buckets"}
+		return nil, &Missing{What: "server_metrics " + p.Y.Metric + " with buckets"}
 	}
 	runfiles.SortEdges(edges)
 	c := &chart.Chart{
@@ -135,7 +135,7 @@ func (s *Single) bands(p *Preset) (*chart.Chart, error) {
 		}
 	}
 	if len(of.At) == 0 {
-		return nil, &Missing{"server_metrics " + p.Y.Metric + " over time (time slices in server_metrics_export.json)"}
+		return nil, &Missing{What: "server_metrics " + p.Y.Metric + " over time (time slices in server_metrics_export.json)"}
 	}
 	x, err := s.since(of.At)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *Single) box(p *Preset) (*chart.Chart, error) {
 		have = append(have, v)
 	}
 	if have == nil {
-		return nil, &Missing{p.Y.Metric}
+		return nil, &Missing{What: p.Y.Metric}
 	}
 	slices.Sort(have)
 	q1, q2, q3 := stats.Percentile(have, 25), stats.Percentile(have, 50), stats.Percentile(have, 75)
@@ -234,7 +234,7 @@ func (s *Single) heatmap(p *Preset) (*chart.Chart, error) {
 	ex, _ := binned(l.x)
 	ey, _ := binned(l.y)
 	if ex == nil || ey == nil {
-		return nil, &Missing{p.X.Metric}
+		return nil, &Missing{What: p.X.Metric}
 	}
 	w, h := ex[1]-ex[0], ey[1]-ey[0]
 	counts := map[[2]int]float64{}

@@ -117,6 +117,10 @@ func (c *Controller) addresses(ctx context.Context) (listen, advertise string, e
 		var d net.Dialer
 		probe, err := d.DialContext(ctx, "udp", net.JoinHostPort(host, "9")) // sends nothing: it asks the system for the way there
 		if err != nil {
+			if unknown, ok := errors.AsType[*net.DNSError](err); ok {
+				return "", "", fmt.Errorf("%s: cannot look up the host %q (%s); check its name. If only the shell that starts the workers knows it, give %s the address at which it reaches this computer",
+					c.opts.As("machines.on"), host, unknown.Err, c.opts.As("machines.listen"))
+			}
 			return "", "", fmt.Errorf("the way to %s is not known (%w); give %s the address at which the machines reach this one", host, err, c.opts.As("machines.listen"))
 		}
 		defer probe.Close()

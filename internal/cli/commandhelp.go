@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+)
+
+// firstColumn is the indent and the first column of a row of flags or commands, up to the second column.
+var firstColumn = regexp.MustCompile(`^ +\S.*?  +`)
+
+// wrapHelp wraps the help of root, and of all commands below it that have cobra's help, at the width of the terminal.
+func (p *Program) wrapHelp(root *cobra.Command) {
+	plain := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, words []string) {
+		out := cmd.OutOrStdout()
+		var text bytes.Buffer
+		cmd.SetOut(&text)
+		plain(cmd, words)
+		cmd.SetOut(out)
+		fmt.Fprint(out, wrappedHelp(text.String(), min(max(p.columns(), 60), 140))) // an error of standard output cannot be reported
+	})
+}
+
+// wrappedHelp wraps the lines of a help text at width. The second column of a row stays in its column. Examples are unchanged, because people copy them.
+func wrappedHelp(text string, width int) string {
+	var out strings.Builder
+	examples := false
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if line != "" && line[0] != ' ' {
+			examples = line == "Examples:"
+		}
+		start := firstColumn.FindString(line)
+		switch {
+		case examples || utf8.RuneCountInString(line) <= width:
+			fmt.Fprintln(&out, line)
+		case line[0] != ' ':
+			for _, part := range wrap(line, width) {
+				fmt.Fprintln(&out, part)
+			}
+		case start != "" && utf8.RuneCountInString(start) < width/2:
+			for i, part := range wrap(line[len(start):], width-utf8.RuneCountInString(start)) {
+				if i > 0 {
+					start = strings.Repeat(" ", utf8.RuneCountInString(start))
+				}
+				fmt.Fprintln(&out, start+part)
+			}
+		default:
+			fmt.Fprintln(&out, line)
+		}
+	}
+	return out.String()
+}
