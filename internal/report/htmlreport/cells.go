@@ -3,6 +3,7 @@ package htmlreport
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
@@ -38,19 +40,27 @@ var sweepColumns = []sweepColumn{
 	{"request_latency", "p50", "Latency p50", false},
 }
 
-// cellsOf groups runs by what their sweep varies, or else by the load.
+// cellsOf groups runs of the same work by what their sweep varies, or else by the load. Runs of other servers, models or prompts are other cells.
 func cellsOf(runs []*runfiles.Run) []cell {
 	var list []cell
+	var names []string
+	var work []map[string]string
 	for _, r := range runs {
-		name := r.Name
+		name, settings := r.Name, map[string]string(nil)
 		if s, err := r.Summary(); err == nil {
-			name = systems.Name(s, r.Name)
+			name, settings = systems.Name(s, r.Name), systems.Work(s)
 		}
-		if k := slices.IndexFunc(list, func(c cell) bool { return c.name == name }); k >= 0 {
-			list[k].runs = append(list[k].runs, r)
-			continue
+		k := 0
+		for k < len(list) && !(names[k] == name && maps.Equal(work[k], settings)) {
+			k++
 		}
-		list = append(list, cell{name, []*runfiles.Run{r}})
+		if k == len(list) {
+			list, names, work = append(list, cell{}), append(names, name), append(work, settings)
+		}
+		list[k].runs = append(list[k].runs, r)
+	}
+	for k, name := range systems.Distinct(names, work) {
+		list[k].name = name
 	}
 	sorting.Stable(list, func(a, b cell) int {
 		return cmp.Or(cmp.Compare(trailing(a.name), trailing(b.name)), cmp.Compare(a.name, b.name))
@@ -188,7 +198,13 @@ func (g *grid) findings() (list []string) {
 		a, b := has[0], has[len(has)-1]
 		t, u := g.both(a)
 		t2, u2 := g.both(b)
-		list = append(list, fmt.Sprintf("From %s to %s the output changes from %s to %s %s, and the speed per user from %s to %s.", g.cells[a].name, g.cells[b].name, figure(t.v), figure(t2.v), "tokens/s", figure(u.v), figure(u2.v)))
+		change := func(from, to float64) string {
+			if figure(from) == figure(to) {
+				return "stays at " + figure(to)
+			}
+			return "changes from " + figure(from) + " to " + figure(to)
+		}
+		list = append(list, fmt.Sprintf("From %s to %s the output %s tokens/s, and the speed per user %s.", g.cells[a].name, g.cells[b].name, change(t.v, t2.v), change(u.v, u2.v)))
 		list = append(list, g.knee(has)...)
 	}
 	if fewest < stats.FewestForP99 {
@@ -208,18 +224,37 @@ func (g *grid) findings() (list []string) {
 // knee returns a sentence about where more load begins to add less throughput.
 func (g *grid) knee(has []int) []string {
 	var load, output []float64
+	has = slices.Clone(has)
+	has = slices.DeleteFunc(has, func(i int) bool { return strings.Contains(g.cells[i].verdicts(), string(metric.VerdictClientLimited)) }) // they say nothing about the server
 	for n, i := range has {
 		t, _ := g.both(i)
-		load, output = append(load, trailing(g.cells[i].name)), append(output, t.v)
-		if load[n] <= 0 || t.v <= 0 || n > 0 && load[n] <= load[n-1] {
+		axis, amount := g.cells[i].load()
+		first, _ := g.cells[has[0]].load()
+		load, output = append(load, amount), append(output, t.v)
+		if axis != first || load[n] <= 0 || t.v <= 0 || n > 0 && load[n] <= load[n-1] {
 			return nil // the settings do not describe amounts of load
 		}
 	}
-	n := stats.Knee(load, output)
-	if n < 0 {
-		return []string{"The output still grows in the last cell: the limit is higher."}
+	if len(has) < 2 {
+		return nil
 	}
-	return []string{fmt.Sprintf("Returns diminish from %s on: %s times the load of the previous cell gives %s times the output.", g.cells[has[n]].name, figure(load[n]/load[n-1]), figure(output[n]/output[n-1]))}
+	n := stats.Knee(load, output)
+	if n < 0 && stats.Knee([]float64{load[0], load[len(load)-1]}, []float64{output[0], output[len(output)-1]}) > 0 {
+		return nil // the loads are too close to each other to show where the output stops growing
+	}
+	if n < 0 {
+		return []string{fmt.Sprintf("The output grows with the load up to %s; more load would show where it stops.", g.cells[has[len(has)-1]].name)}
+	}
+	return []string{fmt.Sprintf("Returns diminish after %s: %s has %s times the load and %s times the output.", g.cells[has[n-1]].name, g.cells[has[n]].name, figure(load[n]/load[n-1]), figure(output[n]/output[n-1]))}
+}
+
+// load returns the axis and the load of a cell whose only setting is one, like "concurrency 8"; otherwise 0.
+func (c *cell) load() (axis string, amount float64) {
+	axis, _, ok := strings.Cut(c.name, " ")
+	if !ok || axis != "concurrency" && axis != "rate" || strings.Count(c.name, " ") != 1 {
+		return "", 0
+	}
+	return axis, trailing(c.name)
 }
 
 // requests returns the smallest number of successful requests in a run of a cell.
@@ -261,7 +296,7 @@ func (g *grid) table(place func(*runfiles.Run) runPlace) *table {
 			about = fmt.Sprintf("%d runs, at least %s", len(c.runs), about)
 		}
 		if len(g.cells) > 1 && g.front(i) {
-			about += ", on the front"
+			about += ", on the frontier"
 		}
 		row := []cellText{{Text: c.name, Link: place(c.runs[0]).link, Below: about}}
 		for k := range g.cols {
@@ -294,7 +329,7 @@ func (g *grid) estimateText(i, k int) (value, below string) {
 	case i == g.best[k]:
 		return value, "best"
 	case e.half+best.half > 0 && math.Abs(e.v-best.v) < e.half+best.half:
-		return value, "not distinguishable"
+		return value, "intervals overlap"
 	case best.v != 0:
 		return value, percent((e.v - best.v) / best.v)
 	}

@@ -57,7 +57,7 @@ func compareOf(r *comparison.Result, version string) (*builder, error) {
 	for _, n := range r.Notes {
 		b.Findings = append(b.Findings, upper(short.Replace(n))+".")
 	}
-	all := section{ID: "statistics", Title: "Statistics", Lead: "Differences are B relative to A. The grey band is the margin (differences that do not matter), the line is the interval, the dot is the estimate. Same: the interval is inside the band. Better or worse: the interval does not contain zero, also with the stricter limits that several statistics together need. Cannot tell: neither; the last column says what it would take."}
+	all := section{ID: "statistics", Title: "Statistics", Lead: "Differences are B relative to A. The grey band is the margin (differences that do not matter), the line is the interval, the dot is the estimate. Same: the 90 % interval is inside the band. Better or worse: the interval does not contain zero, also with the stricter limits that several statistics together need. Cannot tell: neither; the last column says what it would take."}
 	all.Tables = []*table{forest(r, short)}
 	shapes := section{ID: "shapes", Title: "Distributions", Lead: "Share of requests that were at least this fast, all runs of a side together."}
 	for _, tag := range []string{"time_to_first_token", "inter_token_latency", "request_latency"} {

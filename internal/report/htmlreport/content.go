@@ -41,6 +41,7 @@ type content struct {
 	Sections       []section
 	Command        string
 	Unseeded       bool // the run had no random seed
+	SoFar          bool // the run is not over: its figures will change
 	Settings       [][2]string
 	Metrics        []metricRow
 	Words          bool // show explanations of the latency terms

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/comparison"
 	"aiperf/internal/report/htmlgen"
 	"aiperf/internal/report/runfiles"
@@ -128,7 +127,7 @@ func (d *Dashboard) seriesPage(runs []*runfiles.Run) (*builder, error) {
 		return nil, err
 	}
 	if !alike {
-		b.Title, b.Facts = "Comparison of "+terminal.Plural(len(runs), "run"), nil
+		b.several(len(runs))
 	}
 	b.Above = allRuns
 	return b, nil

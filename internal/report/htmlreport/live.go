@@ -115,7 +115,8 @@ func (l *Live) Page() ([]byte, error) {
 func (l *Live) builder() (*builder, error) {
 	b, s := &builder{}, l.State
 	b.Title, b.Eyebrow = s.Plan.Model, "Benchmark run, live"
-	if l.Ended || l.Final != nil {
+	b.SoFar = !l.Ended && l.Final == nil
+	if !b.SoFar {
 		b.Eyebrow = "Benchmark run"
 	}
 	if l.Series != nil {

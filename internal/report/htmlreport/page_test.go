@@ -339,7 +339,7 @@ func TestSweepPage(t *testing.T) {
 	}
 	alone(t, page)
 	text := string(page)
-	for _, want := range []string{`<a href="c8/report.html">concurrency 8</a>`, `<strong>20.1</strong><small>best</small>`, `10.1<small>-50 %</small>`, "Requests, requests/sec", "on the front", "Runs of a cell have 24 requests"} {
+	for _, want := range []string{`<a href="c8/report.html">concurrency 8</a>`, `<strong>20.1</strong><small>best</small>`, `10.1<small>-50 %</small>`, "Requests, requests/sec", "on the frontier", "Runs of a cell have 24 requests"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %s", want)
 		}
@@ -351,9 +351,48 @@ func TestSweepPage(t *testing.T) {
 		t.Errorf("%+v", d.Charts)
 	}
 	g := &grid{v: [][]estimate{{{10, 1, true}}, {{12, 1.5, true}}, {{9, 1, true}}}, best: []int{1}}
-	for i, want := range []string{"10.0 ± 1.00 not distinguishable", "12.0 ± 1.50 best", "9.00 ± 1.00 -25 %"} {
+	for i, want := range []string{"10.0 ± 1.00 intervals overlap", "12.0 ± 1.50 best", "9.00 ± 1.00 -25 %"} {
 		if value, below := g.estimateText(i, 0); value+" "+below != want {
 			t.Errorf("%s %s, want %s", value, below, want)
+		}
+	}
+}
+
+// TestSeveralTargets: runs of two servers at one load are two cells, not repetitions with a mean. Runs that wait for a server are no cells.
+func TestSeveralTargets(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"one", "two", "cell_03_settling"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join(recorded, "multi_c1_c4_c8", "c4"))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(dir, "two", "profile_export_aiperf.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var summary map[string]any
+	if err := json.Unmarshal(text, &summary); err != nil {
+		t.Fatal(err)
+	}
+	summary["input_config"].(map[string]any)["endpoint"].(map[string]any)["urls"] = []string{"http://other:8000"}
+	if text, err = json.Marshal(summary); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := runfiles.Find([]string{dir}, func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := Sweep(dir, runs, "report.html", "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 runs, 2 cells", "Comparison of 2 runs", "concurrency 4, urls http://other:8000"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page lacks %s", want)
 		}
 	}
 }

@@ -191,6 +191,9 @@ func (m *metricRow) cell(i int, v string) node {
 // figuresLead returns the introduction to the table of all figures.
 func (c *content) figuresLead() string {
 	lead := "Names, units and numbers are the same as on the console and in the files."
+	if c.SoFar {
+		lead = "The figures so far, with the names and units of the console and the files."
+	}
 	for _, m := range c.Metrics {
 		for _, limits := range m.Limits {
 			if limits != "" {

@@ -3,6 +3,7 @@ package htmlreport
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/terminal"
@@ -13,6 +14,7 @@ import (
 
 // Sweep returns the report of several runs below a directory. file is the name of the report of each run, to which its row links.
 func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, error) {
+	runs = measuring(runs)
 	cells := cellsOf(runs)
 	b, err := sweepOf(runs, cells, func(r *runfiles.Run) runPlace {
 		one := runPlace{name: relative(dir, r)}
@@ -24,11 +26,23 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	if err != nil {
 		return nil, err
 	}
+	if !sameTarget(runs) {
+		b.several(len(runs))
+	}
 	if b.Title == "" {
 		b.Title = filepath.Base(dir)
 	}
 	b.unfinished(dir, cells)
 	return b.html()
+}
+
+// measuring returns the runs without those with which a search waits for the server: no cell is made of them.
+func measuring(runs []*runfiles.Run) []*runfiles.Run {
+	list := slices.DeleteFunc(slices.Clone(runs), func(r *runfiles.Run) bool { return strings.HasSuffix(r.Dir, runfiles.SettlingSuffix) })
+	if len(list) == 0 {
+		return runs
+	}
+	return list
 }
 
 // runPlace is the name of a run on a page of several, and the address of its report; "" = none.
@@ -49,7 +63,7 @@ func sweepOf(runs []*runfiles.Run, cells []cell, place func(*runfiles.Run) runPl
 	if sameTarget(runs) { // otherwise the load is not all that differs from cell to cell
 		b.Findings = append(g.findings(), b.Findings...)
 	}
-	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line joins the cells that no other cell beats in both. A point is a cell, with the 95 % interval over its runs if it has several."}
+	trade := section{ID: "trade", Title: "Trade-off", Lead: "Total output of the server against the speed that each user sees. The line, called frontier, joins the cells that no other cell beats in both. A point is a cell, with the 95 % interval over its runs if it has several."}
 	per := section{ID: "growth", Title: "Latency against throughput", Lead: "Latency as the throughput grows."}
 	front, growth := g.charts()
 	if err := b.chart(&trade, front, false, true); err != nil {
@@ -69,7 +83,7 @@ func sweepOf(runs []*runfiles.Run, cells []cell, place func(*runfiles.Run) runPl
 	if err := b.chart(&spread, waits(cells), false, true); err != nil {
 		return nil, err
 	}
-	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure is its difference from the best of the column; if the intervals of both overlap, they are not distinguishable.", Tables: []*table{g.table(place)}}
+	table := section{ID: "cells", Title: "Cells", Lead: "Means over the runs of a cell; ± is the half width of the 95 % interval (Student's t) where there are several. Below a figure is its difference from the best of the column, unless the intervals of both overlap.", Tables: []*table{g.table(place)}}
 	if every := g.trials(place); every != nil {
 		table.Tables = append(table.Tables, every)
 	}
@@ -82,6 +96,11 @@ func sweepOf(runs []*runfiles.Run, cells []cell, place func(*runfiles.Run) runPl
 	}
 	b.shared(runs)
 	return b, nil
+}
+
+// several replaces the model and the address of the first run in the head of a page whose runs have different ones.
+func (b *builder) several(runs int) {
+	b.Title, b.Facts = "Comparison of "+terminal.Plural(runs, "run"), nil
 }
 
 // sameTarget reports whether runs measured the same model at the same address in the same way, so that only their loads differ.

@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// SettlingSuffix ends the directories of the runs with which find-capacity waits, between two cells, until the server has finished its queue.
+const SettlingSuffix = "_settling"
+
 // Find lists the runs in and below some directories, sorted by path. Each run appears once, whatever links lead to it. It calls warn for broken links.
 func Find(paths []string, warn func(format string, args ...any)) ([]*Run, error) {
 	s := search{seen: map[string]bool{}, warn: warn}

@@ -101,6 +101,37 @@ func workSettings(s *runfiles.Summary) map[string]string {
 	return flat
 }
 
+// Work returns the settings that decide what a run measures, without its length and seed. Runs that differ in them are not repetitions of one measurement.
+func Work(s *runfiles.Summary) map[string]string {
+	work := map[string]string{"model": s.Model()}
+	for key, value := range s.Flat() {
+		if strings.HasPrefix(key, "datasets.") && key != "datasets.entries" && !ofOneRun(key) {
+			work[key] = value
+		}
+	}
+	for _, key := range []string{"endpoint.urls", "endpoint.type", "endpoint.streaming"} {
+		work[key] = s.Setting(key)
+	}
+	for _, key := range []string{"type", "concurrency", "rate", "prefill_concurrency", "users"} {
+		work["phases."+key] = s.Phase(key)
+	}
+	return work
+}
+
+// Distinct returns names with the first two settings in which equal names differ.
+func Distinct(names []string, settings []map[string]string) []string {
+	list := make([]Point, len(names))
+	for i := range names {
+		list[i] = Point{Name: names[i], Settings: settings[i]}
+	}
+	distinguish(list)
+	distinct := make([]string, len(names))
+	for i := range list {
+		distinct[i] = list[i].Name
+	}
+	return distinct
+}
+
 // differing returns the keys in which points differ, sorted.
 func differing(points []Point) []string {
 	var list []string
@@ -255,6 +286,14 @@ func number(text string) float64 {
 	return v
 }
 
+// shortNumber rounds a number with many digits, as a search makes them, to six.
+func shortNumber(text string) string {
+	if v, err := strconv.ParseFloat(text, 64); err == nil && len(text) > 7 {
+		return strconv.FormatFloat(v, 'g', 6, 64)
+	}
+	return text
+}
+
 // Name returns what a run varies, in words: "concurrency 32". run is used if the settings do not say.
 func Name(s *runfiles.Summary, run string) string {
 	switch {
@@ -263,7 +302,7 @@ func Name(s *runfiles.Summary, run string) string {
 	case s.Phase("concurrency") != "":
 		return "concurrency " + s.Phase("concurrency")
 	case s.Phase("rate") != "":
-		return "rate " + s.Phase("rate")
+		return "rate " + shortNumber(s.Phase("rate"))
 	}
 	return run
 }

@@ -273,4 +273,11 @@ func distinguish(list []Point) {
 	}
 }
 
-func lastKey(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+// lastKey returns the last part of a key, with the part before it if it is only a statistic: "isl mean".
+func lastKey(key string) string {
+	parts := strings.Split(key, ".")
+	if n := len(parts); n > 1 && (parts[n-1] == "mean" || parts[n-1] == "stddev") {
+		parts = []string{parts[n-2] + " " + parts[n-1]}
+	}
+	return parts[len(parts)-1]
+}

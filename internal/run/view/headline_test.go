@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -68,5 +69,19 @@ func TestLastFrameIsTheHeadline(t *testing.T) {
 	}
 	if share, _ := s.Get("request_error_rate"); live["Errors"][3] != terminal.Figure(share.Values[metric.Avg]) || !strings.Contains(ends, fmt.Sprintf("%.1f %%", share.Values[metric.Avg])) {
 		t.Errorf("errors are %v %%: %q, %s", share.Values[metric.Avg], live["Errors"], ends)
+	}
+}
+
+// TestFinalRates: after the end the table of metrics has the rates of the report, in a copy; figures that the report lacks stay.
+func TestFinalRates(t *testing.T) {
+	groups := []liveview.Group{{Name: "Throughput", Rows: []liveview.Metric{{Name: "Request Throughput", One: true, Avg: 18.35}, {Name: "Goodput", One: true, Avg: 3}, {Name: "Request Latency", Avg: 7}}}}
+	got := finalRates(groups, &liveview.Figures{Requests: liveview.Figure{Run: 18.59}, Goodput: liveview.Figure{Run: math.NaN()}})
+	for i, want := range []float64{18.59, 3, 7} {
+		if v := got[0].Rows[i].Avg; v != want {
+			t.Errorf("%s: %g, want %g", got[0].Rows[i].Name, v, want)
+		}
+	}
+	if groups[0].Rows[0].Avg != 18.35 {
+		t.Error("the table of the tracker was changed")
 	}
 }

@@ -2,10 +2,12 @@ package view
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/terminal"
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/ui"
 	"aiperf/internal/report/ui/liveview"
 	"aiperf/internal/run/exporters"
@@ -88,9 +90,32 @@ func (v *snapshotter) fill(shown liveview.View, s *liveview.State) {
 		if math.IsNaN(s.Figures.Errors.Run) {
 			s.Figures.Errors.Run = keep.Errors.Run
 		}
+		s.Metrics = finalRates(s.Metrics, final)
 	}
 	s.Workers = v.workers(s)
 	v.telemetry(shown, w, clock.Wall(now.Started), s)
+}
+
+// finalRates returns a copy of the table of metrics with the rates of the report. The rates so far divide by all the time that has passed, the report by
+// the time to the last good answer.
+func finalRates(groups []liveview.Group, final *liveview.Figures) []liveview.Group {
+	rates := map[string]float64{}
+	for tag, f := range map[string]*liveview.Figure{"request_throughput": &final.Requests, "output_token_throughput": &final.Tokens, "goodput": &final.Goodput} {
+		if m, ok := metric.Lookup(tag); ok {
+			rates[m.Header] = f.Run
+		}
+	}
+	groups = slices.Clone(groups)
+	for g := range groups {
+		groups[g].Rows = slices.Clone(groups[g].Rows)
+		for i := range groups[g].Rows {
+			row := &groups[g].Rows[i]
+			if v, ok := rates[row.Name]; ok && row.One && !math.IsNaN(v) {
+				row.Avg = v
+			}
+		}
+	}
+	return groups
 }
 
 // starting fills the state before the first request.

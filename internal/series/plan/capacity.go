@@ -15,6 +15,7 @@ import (
 	"aiperf/internal/config"
 	"aiperf/internal/measure/comparison"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/runfiles"
 	"aiperf/internal/series/capacity"
 )
 
@@ -326,7 +327,7 @@ func looksWithin(looks []float64, left float64) (list []float64) {
 	return list
 }
 
-// maxSettling is the largest number of requests of a single user that test whether the server has finished what a cell left behind. calm is the
+// maxSettling is the largest number of requests of a single user that test whether the server has finished what a cell left behind. idleFactor is the
 // factor by which their latency may exceed that of a single user.
 const (
 	maxSettling = 5
@@ -351,7 +352,7 @@ func (t *target) awaitIdle(ctx context.Context) error {
 			length := config.Seconds(left)
 			p.Duration, p.GracePeriod = &length, &none
 		}
-		if err := t.oneUser(ctx, fmt.Sprintf("cell_%02d_settling", t.cells), p, n, f); err != nil && t.remaining() > 0 {
+		if err := t.oneUser(ctx, fmt.Sprintf("cell_%02d%s", t.cells, runfiles.SettlingSuffix), p, n, f); err != nil && t.remaining() > 0 {
 			return err
 		}
 		if f.median() <= idleFactor*t.alone {

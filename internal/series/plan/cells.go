@@ -159,7 +159,7 @@ func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, kn
 	if best < 0 || len(cells) < 2 {
 		return -1, -1, ""
 	}
-	said = fmt.Sprintf("Best: %s has the highest throughput, %s %s", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
+	said = fmt.Sprintf("Highest throughput: %s, %s %s", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
 	if limitedByClient(byCell[best]) {
 		said += "; this client was the limit there, so the server may give more"
 	}

@@ -85,7 +85,7 @@ func TestSweepTable(t *testing.T) {
 	for _, want := range []string{
 		"latencies in ms concurrency Requests Latency Latency TTFT TTFT ITL Tokens verdict /s avg p99 avg p99 avg /s",
 		"1024 2.00 1,500 1,500 50.0 50.0 207 16.0 25 % failed",
-		"Best: concurrency 1 has the highest throughput, 16.0 tokens/s Knee: after concurrency 1: 1,024 times the load gives 1.00 times the tokens/s",
+		"Highest throughput: concurrency 1, 16.0 tokens/s Knee: after concurrency 1: 1,024 times the load gives 1.00 times the tokens/s",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, out.String())
@@ -168,9 +168,9 @@ func TestKneeOfTheClient(t *testing.T) {
 		limited int // index of the cell that the client limited; -1 = none
 		want    string
 	}{
-		{-1, "Best: concurrency 1 has the highest throughput, 16.0 tokens/s\nKnee: after concurrency 1: 64.0 times the load gives 1.00 times the tokens/s\n"},
-		{1, "Best: concurrency 1 has the highest throughput, 16.0 tokens/s\n"},
-		{0, "Best: concurrency 1 has the highest throughput, 16.0 tokens/s; this client was the limit there, so the server may give more\n"},
+		{-1, "Highest throughput: concurrency 1, 16.0 tokens/s\nKnee: after concurrency 1: 64.0 times the load gives 1.00 times the tokens/s\n"},
+		{1, "Highest throughput: concurrency 1, 16.0 tokens/s\n"},
+		{0, "Highest throughput: concurrency 1, 16.0 tokens/s; this client was the limit there, so the server may give more\n"},
 	} {
 		var cells []config.Cell
 		var byCell [][]*trial
