@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +35,7 @@ type Summary struct {
 	GPUs                 int             // number of GPUs in the summary
 	IdleGPUs             int             // those of them that did nothing during the run
 	Variation            string          // what the cell of a sweep varies
+	Series               string          // id of the sweep or repetition that the run is part of; "" = none
 }
 
 // idleBelow is the largest utilization of an idle GPU, in %.
@@ -146,6 +149,7 @@ func (s *Summary) read(text []byte) error {
 			Command   string      `json:"cli_command"`
 			Seed      json.Number `json:"random_seed"`
 			Variation string      `json:"variation_label"`
+			Series    string      `json:"sweep_id"`
 		} `json:"run_info"`
 		Errors []struct {
 			Count   int64 `json:"count"`
@@ -174,7 +178,7 @@ func (s *Summary) read(text []byte) error {
 		}
 	}
 	s.Version, s.BenchmarkID, s.Cancelled = known.Version, known.BenchmarkID, known.Cancelled
-	s.IncompleteReason, s.Start, s.End, s.Command, s.Variation = known.Reason, known.Start, known.End, known.Info.Command, known.Info.Variation
+	s.IncompleteReason, s.Start, s.End, s.Command, s.Variation, s.Series = known.Reason, known.Start, known.End, known.Info.Command, known.Info.Variation, known.Info.Series
 	s.RandomSeed = known.Info.Seed.String()
 	s.Complete = known.Complete == nil || *known.Complete
 	if len(known.Validity) > 0 && string(known.Validity) != "null" {
@@ -335,6 +339,20 @@ func (s *Summary) Seconds() float64 {
 func (s *Summary) Flat() map[string]string {
 	out := map[string]string{}
 	flatten(out, "", s.Config)
+	return out
+}
+
+// FlatMeasured returns the settings as Flat does, without the warm-ups.
+func (s *Summary) FlatMeasured() map[string]string {
+	config := maps.Clone(s.Config)
+	if list, ok := config["phases"].([]any); ok {
+		config["phases"] = slices.DeleteFunc(slices.Clone(list), func(one any) bool {
+			p, ok := one.(map[string]any)
+			return ok && p["kind"] == "warmup"
+		})
+	}
+	out := map[string]string{}
+	flatten(out, "", config)
 	return out
 }
 

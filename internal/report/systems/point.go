@@ -76,9 +76,20 @@ var read = func() (list [][2]string) {
 // needs is the smallest number of requests for a percentile.
 var needs = map[string]float64{"p10": 10, "p90": 10, "p95": 20, "p99": 100}
 
-// same reports whether a run has the settings of a point and as many GPUs.
+// same reports whether a run has the settings of a point and as many GPUs. Only the first repetition of a series has a warm-up.
 func (p *Point) same(m *measured) bool {
-	return maps.Equal(p.Settings, m.settings) && seenGPUs(&p.measured[0]) == seenGPUs(m)
+	first := &p.measured[0]
+	alike := maps.Equal(p.Settings, m.settings)
+	if m.sum.Series != "" && m.sum.Series == first.sum.Series && m.sum.Variation == first.sum.Variation {
+		alike = maps.Equal(repeated(first.sum.FlatMeasured()), repeated(m.sum.FlatMeasured()))
+	}
+	return alike && seenGPUs(first) == seenGPUs(m)
+}
+
+// repeated removes settings that differ between repetitions.
+func repeated(settings map[string]string) map[string]string {
+	maps.DeleteFunc(settings, func(key, _ string) bool { return ofOneRun(key) })
+	return settings
 }
 
 // seenGPUs returns the number of GPUs that telemetry saw.
@@ -96,9 +107,7 @@ func ofOneRun(key string) bool {
 
 // workSettings returns the settings of a run without those of a single repetition.
 func workSettings(s *runfiles.Summary) map[string]string {
-	flat := s.Flat()
-	maps.DeleteFunc(flat, func(key, _ string) bool { return ofOneRun(key) })
-	return flat
+	return repeated(s.Flat())
 }
 
 // Work returns the settings that decide what a run measures, without its length and seed. Runs that differ in them are not repetitions of one measurement.

@@ -265,6 +265,30 @@ func TestGrouping(t *testing.T) {
 	}
 }
 
+// TestWarmupOfTheFirst: repetitions of which only the first has a warm-up are one point; a run of another series without one is another.
+func TestWarmupOfTheFirst(t *testing.T) {
+	dir := t.TempDir()
+	run := filepath.Join(golden, "multi_c1_c4_c8", "c4")
+	for _, c := range []struct {
+		name, series string
+		warm         bool
+	}{{"one", "s", true}, {"two", "s", false}, {"three", "s", false}, {"other", "x", false}} {
+		edited(t, run, filepath.Join(dir, c.name), func(d map[string]any) {
+			d["run_info"] = map[string]any{"sweep_id": c.series, "variation_label": "base"}
+			if config := d["input_config"].(map[string]any); c.warm {
+				config["phases"] = append([]any{map[string]any{"name": "warmup", "kind": "warmup", "type": "concurrency", "requests": 5}}, config["phases"].([]any)...)
+			}
+		})
+	}
+	var runs []int
+	for _, p := range collect(t, Options{Paths: []string{dir}}).Points {
+		runs = append(runs, p.Runs)
+	}
+	if slices.Sort(runs); !slices.Equal(runs, []int{1, 3}) {
+		t.Errorf("points of %v runs, want 1 and 3", runs)
+	}
+}
+
 // TestUnknownLimits: figures whose limits are partly unknown stay numbers that JSON can hold, over one run and over several.
 func TestUnknownLimits(t *testing.T) {
 	dir := t.TempDir()
