@@ -42,7 +42,7 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 	case e.short():
 		v.Verdict, v.Reason = e.shortfall()
 	case e.OpenLoop && e.BusyShare > capShare:
-		v.Verdict, v.Reason = VerdictServerLimited, "The server answered too slowly for the requested load: "+e.capClause()+"."
+		v.Verdict, v.Reason = VerdictServerLimited, "Requests waited for a slot: "+e.capClause()+"."
 	case e.unfilled():
 		v.Verdict, v.Reason = VerdictClientLimited, e.slotReason()
 	case e.gaveUp() || e.late():
@@ -161,7 +161,7 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 	case e.Lost.Client == most:
 		return VerdictClientLimited, fmt.Sprintf("%s: the client fell behind and skipped the rest (%s).", sent, e.behindClause())
 	case e.Lost.Cap == most:
-		return VerdictServerLimited, sent + ": the server answered too slowly, and " + e.capClause() + "."
+		return VerdictServerLimited, sent + ": " + e.capClause() + "."
 	case e.Lost.Prefill == most:
 		return VerdictRateNotReached, fmt.Sprintf("%s: the limit of requests in prefill was reached for %.1f %% of the sending time.", sent, 100*e.PrefillShare)
 	case e.Lost.InDelay == most:
@@ -194,8 +194,10 @@ func (e *ClientStats) behindClause() string {
 	return strings.Join(parts, "; ")
 }
 
+// capClause says how long all slots were in use. Whether the server or the limit is to blame cannot be measured: with one slot and random arrivals,
+// requests wait for any server.
 func (e *ClientStats) capClause() string {
-	return fmt.Sprintf("requests in flight used every slot for %.1f %% of the sending time", 100*e.BusyShare)
+	return fmt.Sprintf("requests in flight used every slot for %.1f %% of the sending time. The server answered too slowly for this rate, or the concurrency limit is too low for it", 100*e.BusyShare)
 }
 
 // lagLimit returns the acceptable schedule lag at p99.

@@ -41,7 +41,7 @@ func TestAssess(t *testing.T) {
 		{"cut short", open(), func(e *ClientStats) { e.Sent, e.CancelledByUser = 500, true }, VerdictValid, ""},
 		{"a draw below its mean is no cause", open(), func(e *ClientStats) { e.Drawn, e.Sent = 900, 900 }, VerdictValid, ""},
 		{"the sentence uses the figures of its test", open(), func(e *ClientStats) { e.Drawn, e.Sent = 1100, 1000 }, VerdictRateNotReached, "90.9 % of the schedule was sent (1,000 of 1,100 requests, 100 of 110 requests/s)"},
-		{"slots taken by requests", open(), func(e *ClientStats) { e.CapShare, e.BusyShare = 0.4, 0.4 }, VerdictServerLimited, "requests in flight used every slot for 40.0 %"},
+		{"slots taken by requests", open(), func(e *ClientStats) { e.CapShare, e.BusyShare = 0.4, 0.4 }, VerdictServerLimited, "Requests waited for a slot: requests in flight used every slot for 40.0 % of the sending time. The server answered too slowly for this rate, or the concurrency limit is too low for it."},
 		{"slots taken, rate missed", open(), func(e *ClientStats) { e.CapShare, e.BusyShare, e.Sent, e.Lost.Cap = 0.4, 0.4, 600, 400 }, VerdictServerLimited, "60.0 % of the schedule was sent"},
 		{"slots taken in the users' own delays", open(), func(e *ClientStats) { e.CapShare = 0.4 }, VerdictValid, ""},
 		{"such delays keep the rate down", open(), func(e *ClientStats) { e.CapShare, e.Sent, e.Lost.InDelay = 0.4, 600, 400 }, VerdictRateNotReached, "sessions that paused between two turns"},

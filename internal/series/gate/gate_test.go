@@ -106,7 +106,7 @@ func TestOutcomes(t *testing.T) {
 	unlimited := Subject{Runs: []*metric.Run{judgedRun(60, 82, math.Inf(1), "uncertain")}}
 	missed := bounded("uncertain") // its latencies are, and besides it sent half of its schedule
 	missed.Runs[0].Validity.ScheduleStats = metric.ScheduleStats{OpenLoop: true, Drawn: 100, Sent: 50, RateSeconds: 1, Asked: 100, Lost: metric.LostArrivals{NoTurn: 50}}
-	slow := bounded("uncertain") // besides, its server answered too slowly
+	slow := bounded("uncertain") // besides, requests waited for slots
 	slow.Runs[0].Validity.ScheduleStats = metric.ScheduleStats{OpenLoop: true, Drawn: 100, Sent: 50, RateSeconds: 1, Asked: 100, Lost: metric.LostArrivals{Cap: 50}}
 	warm, lukewarm := bounded("uncertain"), bounded("valid")
 	warm.Runs[0].Validity.CacheUse = metric.CacheUse{CacheSource: "usage", CacheReported: 18, CacheExpectedMax: 8}
