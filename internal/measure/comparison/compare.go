@@ -294,7 +294,7 @@ func tooShort(requests int, seconds float64, one bool) string {
 	short := one && seconds < shortestSingle
 	switch {
 	case few && short:
-		return fmt.Sprintf("%s in %.3g s; at least %d and %d s are needed", terminal.Plural(requests, "request"), seconds, minRequests(one), shortestSingle)
+		return fmt.Sprintf("%s in %.3g s; at least %d requests and %d s are needed", terminal.Plural(requests, "request"), seconds, minRequests(one), shortestSingle)
 	case few:
 		return fmt.Sprintf("%s; at least %d are needed", terminal.Plural(requests, "request"), minRequests(one))
 	}

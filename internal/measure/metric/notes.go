@@ -94,7 +94,7 @@ func (e *ClientStats) answerNotes(note addNote) {
 		note(text != "", "%s", text)
 	}
 	note(e.OpenLoop && e.AnsweredRate < behindRate*e.SentRate && e.LateLatency > time.Duration(behindLatency*float64(e.EarlyLatency)),
-		"The server fell behind: while requests were sent, it answered about %s of %s requests/s. Latency therefore grows with the length of the run.", figure(e.AnsweredRate, 2), figure(e.SentRate, 2))
+		"The server fell behind: while requests were sent, it answered about %s of %s requests/s. If this lasts, latency grows with the length of the run.", figure(e.AnsweredRate, 2), figure(e.SentRate, 2))
 	note(e.SilenceCount > 0, "The server sent nothing for %s (%s), while %s waited%s.", formatDuration(e.SilenceLongest), e.silenceSpan(), terminal.Plural(e.SilenceWaiting, "request"), e.moreSilences())
 }
 
