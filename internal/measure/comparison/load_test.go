@@ -117,7 +117,7 @@ func TestLoadNames(t *testing.T) {
 	}
 }
 
-// TestPlannedCancellations: requests that the configuration cancelled are no errors of the server, and a note says so, because the report counts them.
+// TestPlannedCancellations: requests that the configuration cancelled do not count as errors of the server, and a note says so, because the report counts them.
 func TestPlannedCancellations(t *testing.T) {
 	load := func(name string, cancelled int) []Run {
 		dir := t.TempDir()

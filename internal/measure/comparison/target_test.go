@@ -53,9 +53,9 @@ func TestTooShort(t *testing.T) {
 		one     bool
 	}{
 		"1 request in 0.52 s; at least 100 requests and 10 s are needed": {1, 0.52, true},
-		"40 requests; at least 100 are needed":                  {40, 30, true},
-		"3 s long; a single run needs at least 10 s":            {148, 3, true},
-		"5 requests; at least 20 are needed":                    {5, 3, false},
+		"40 requests; at least 100 are needed":                           {40, 30, true},
+		"3 s long; a single run needs at least 10 s":                     {148, 3, true},
+		"5 requests; at least 20 are needed":                             {5, 3, false},
 	} {
 		if got := tooShort(c.n, c.seconds, c.one); got != want {
 			t.Errorf("%q, want %q", got, want)
