@@ -358,7 +358,7 @@ func TestSweepPage(t *testing.T) {
 	}
 }
 
-// TestSeveralTargets: runs of two servers at one load are two cells, not repetitions with a mean. Runs that wait for a server are left out.
+// TestSeveralTargets: runs of two servers at one load are two cells, not repetitions with a mean. Runs that wait for a server are excluded.
 func TestSeveralTargets(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"one", "two", "cell_03_settling"} {
