@@ -17,6 +17,7 @@ const (
 	sharedReadLimit = 0.05
 	failedShare     = 0.01
 	uncertainShare  = 0.01 // share of the requests
+	connectingShare = 0.04 // time for new connections divided by the mean latency
 	behindRate      = 0.9  // rate of answers divided by the rate of requests
 	behindLatency   = 1.5  // latency of the last third divided by that of the first
 	strongTrend     = 0.7  // correlation coefficient
@@ -156,6 +157,8 @@ func (e *ClientStats) loadNotes(note addNote) {
 	note(e.OpenLoop && e.LagP99 > e.lagLimit() && e.OwnLagP99 <= e.lagLimit(), "Requests left %s after their scheduled times at p99, because they waited for slots or earlier answers.", formatDuration(e.LagP99))
 	note(e.OpenLoop && e.CapShare-e.BusyShare > capShare, "Sessions that paused between two turns used slots, so that none was free for %.1f %% of the sending time.", 100*(e.CapShare-e.BusyShare))
 	note(e.OpenLoop && e.PrefillShare > capShare, "Every prefill slot was in use for %.1f %% of the sending time.", 100*e.PrefillShare)
+	note(e.ConnectingShare > connectingShare, "Before a request left, its connection took %s on average. No latency includes this time; with {endpoint.connection_reuse} never, every latency includes its connection.",
+		formatDuration(e.Connecting))
 	note(e.Spilled > 0, "Record processing fell behind: %s went through a temporary file (no effect on the measurement).", terminal.Plural(e.Spilled, "record"))
 }
 

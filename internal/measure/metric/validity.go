@@ -49,11 +49,18 @@ type ClientStats struct {
 	MachineUse
 	QueueTrend
 	PathUse
+	ConnectionUse
 	ServerSilences
 	ServerPods *ServerPods // events of the server's pods; nil = it runs on no cluster, or nobody watched
 	SlotUse
 	LumpStats
 	CacheUse
+}
+
+// ConnectionUse holds the time for new connections that is part of no latency: a request starts once its connection is ready.
+type ConnectionUse struct {
+	Connecting      time.Duration // mean per request, also over those with an old connection
+	ConnectingShare float64       // Connecting divided by the mean latency
 }
 
 // PathUse holds the kernel's statistics of the requests' connections, including failed requests.

@@ -107,6 +107,8 @@ var validityKeys = []validityKey{
 	{"server_silence_total_ms", func(s *metric.ClientStats) any { return &s.SilenceTotal }},
 	{"server_silence_at_seconds", func(s *metric.ClientStats) any { return &s.SilenceAt }},
 	{"server_silence_waiting", func(s *metric.ClientStats) any { return &s.SilenceWaiting }},
+	{"connecting_mean_ms", func(s *metric.ClientStats) any { return &s.Connecting }},
+	{"connecting_share", func(s *metric.ClientStats) any { return &s.ConnectingShare }},
 	{"uncounted_requests", func(s *metric.ClientStats) any { return &s.Uncounted }},
 	{"unreadable_messages", func(s *metric.ClientStats) any { return &s.UnreadableMessages }},
 	{"unreadable_answers", func(s *metric.ClientStats) any { return &s.UnreadableAnswers }},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/results"
 	"aiperf/internal/workload/load"
@@ -34,10 +35,22 @@ func ClientStats(run *metric.Run, phases []*load.PhaseStats, m *MachineStats, re
 	e.Certainty, e.CutUse, e.TimeoutUse, e.RateUse, e.AnswerUse = s.Certainty, s.CutUse, s.TimeoutUse, s.RateUse, s.AnswerUse
 	e.LumpStats = results.Profiling().Lumps()
 	e.PathUse = results.Profiling().Paths()
+	if results.Config.Endpoint.ConnectionReuse != config.ReuseNever { // otherwise a request starts before its connection
+		e.ConnectionUse = connectionUse(s)
+	}
 	if e.OpenLoop {
 		e.Trend = results.Profiling().Trend()
 	}
 	return e
+}
+
+// connectionUse compares the time for new connections with the latency.
+func connectionUse(s *metric.Summary) (u metric.ConnectionUse) {
+	connecting, latency := s.Value("http_req_connection_overhead", metric.Avg), s.Value("request_latency", metric.Avg)
+	if connecting > 0 && latency > 0 { // false for NaN
+		u.Connecting, u.ConnectingShare = time.Duration(connecting*float64(time.Millisecond)), connecting/latency
+	}
+	return u
 }
 
 // messages returns the number of content messages: each streamed answer has one more than it has gaps.
