@@ -102,9 +102,9 @@ func (e *Explanation) Nothing() string {
 	case e.Bunches.Count < fewestBunches:
 		return fmt.Sprintf("The slow requests came in only %s. That is too few to tell what goes together with being slow. A longer run has more, and so may a lower percentile.", bunches(e.Bunches.Count))
 	case e.Bunches.Together:
-		return "Otherwise the slow requests do not differ from the others in anything that the run recorded, beyond what chance explains."
+		return "Otherwise no recorded fact differs between the slow requests and the others by more than chance alone can make."
 	}
-	return "Nothing found: the slow requests do not differ from the others in anything that the run recorded, beyond what chance explains."
+	return "Nothing found: no recorded fact differs between the slow requests and the others by more than chance alone can make."
 }
 
 // When says how the slow requests lie in time; "" if they are spread as chance spreads them.

@@ -77,7 +77,7 @@ func foldedFacts(e *explanation.Explanation) node {
 	if len(rows) == 0 {
 		return out
 	}
-	return out + el("details", attrs{"class", "panel"}, t("summary", "", terminal.Plural(len(rows), "fact")+" that chance explains"), factTable("Facts that chance explains", rows).node())
+	return out + el("details", attrs{"class", "panel"}, t("summary", "", terminal.Plural(len(rows), "fact")+" that may differ by chance"), factTable("Facts that may differ by chance", rows).node())
 }
 
 // mostDots is the largest number of requests drawn in a chart of the model.
