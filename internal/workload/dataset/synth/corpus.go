@@ -3,17 +3,11 @@
 package synth
 
 import (
-	"bytes"
-	_ "embed"
-	"encoding/binary"
 	"fmt"
 	"slices"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
-
 	"aiperf/internal/base/processors"
-	"aiperf/internal/base/programpages"
 	"aiperf/internal/base/rng"
 )
 
@@ -24,16 +18,6 @@ type Tokenizer interface {
 	Decode(ids []int32) string
 }
 
-// The collected works of Shakespeare (public domain), plain ASCII text.
-//
-//go:embed shakespeare.txt.zst
-var shakespeare string
-
-// Number of o200k_base tokens of every chunk, 16 bits little-endian each.
-//
-//go:embed o200k_counts.bin
-var o200kCounts []byte
-
 // chunkChars is the length of a full chunk: the sum of its line lengths, in bytes.
 const chunkChars = 10_000
 
@@ -43,7 +27,8 @@ type Corpus struct {
 	blanks  bool // the tokenizer starts a piece at every space before a letter, see count.go
 	tok     Tokenizer
 	chunks  []chunk
-	offsets []int // offsets[i] is the position of the first token of chunk i; the last entry is the size
+	works   *works // instead of chunks, for the built-in tokenizer: the stored tokens are its own
+	offsets []int  // offsets[i] is the position of the first token of chunk i; the last entry is the size
 }
 
 // names are the random streams of a corpus.
@@ -57,18 +42,17 @@ func (c *Corpus) streams() names {
 }
 
 type chunk struct {
-	text string
-	once sync.Once
-	ids  []int32 // of the text, once it is needed; then the text is dropped
+	text string // dropped when ids has its tokens
+	ids  []int32
 }
 
 // NewCorpus tokenizes the works of Shakespeare, on all cores.
 func NewCorpus(tok Tokenizer) (*Corpus, error) {
-	c, err := newCorpus(tok)
+	w, err := readWorks()
 	if err != nil {
 		return nil, err
 	}
-	return c.tokenize()
+	return corpusOf(tok, w.texts()).tokenize()
 }
 
 // NewCodingCorpus generates the programming text and tokenizes it, on all cores.
@@ -79,7 +63,10 @@ func NewCodingCorpus(tok Tokenizer, root *rng.Root) (*Corpus, error) {
 }
 
 func (c *Corpus) tokenize() (*Corpus, error) {
-	each(len(c.chunks), func(i int) { c.chunks[i].tokenize(c.tok) })
+	each(len(c.chunks), func(i int) {
+		text := c.chunks[i].text
+		c.chunks[i] = chunk{ids: c.tok.Append(make([]int32, 0, len(text)/3), text)}
+	})
 	for i := range c.chunks {
 		c.offsets[i+1] = c.offsets[i] + len(c.chunks[i].ids)
 	}
@@ -89,33 +76,17 @@ func (c *Corpus) tokenize() (*Corpus, error) {
 	return c, nil
 }
 
-// NewO200kCorpus returns the corpus for the built-in tokenizer. Its chunk lengths are known, so a chunk is tokenized only when it is needed.
+// NewO200kCorpus returns the corpus for the built-in tokenizer. It needs no tokenization, because the text is stored as tokens of o200k_base.
 func NewO200kCorpus(tok Tokenizer) (*Corpus, error) {
-	c, err := newCorpus(tok)
+	w, err := readWorks()
 	if err != nil {
 		return nil, err
 	}
-	if len(o200kCounts) != 2*len(c.chunks) {
-		return nil, fmt.Errorf("prompt corpus: it has %d chunks, but %d lengths are known", len(c.chunks), len(o200kCounts)/2)
-	}
-	c.blanks = true
-	for i := range c.chunks {
-		c.offsets[i+1] = c.offsets[i] + int(binary.LittleEndian.Uint16(o200kCounts[2*i:]))
+	c := &Corpus{tok: tok, blanks: true, works: w, offsets: make([]int, len(w.chunks)+1)}
+	for i, chunk := range w.chunks {
+		c.offsets[i+1] = c.offsets[i] + chunk.tokens
 	}
 	return c, nil
-}
-
-func newCorpus(tok Tokenizer) (*Corpus, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, fmt.Errorf("prompt corpus: %w", err)
-	}
-	defer z.Close()
-	text, err := z.DecodeAll(programpages.Bytes(shakespeare), nil)
-	if err != nil {
-		return nil, fmt.Errorf("prompt corpus: %w", err)
-	}
-	return corpusOf(tok, splitChunks(text)), nil
 }
 
 // corpusOf returns a corpus of chunks that are not tokenized yet.
@@ -127,38 +98,6 @@ func corpusOf(tok Tokenizer, texts []string) *Corpus {
 	return c
 }
 
-// splitChunks trims every line, drops empty ones and joins the lines into chunks with spaces.
-func splitChunks(text []byte) []string {
-	var chunks []string
-	b := make([]byte, 0, 2*chunkChars)
-	chars := 0
-	flush := func() {
-		if len(b) > 0 {
-			chunks = append(chunks, string(b))
-			b, chars = b[:0], 0
-		}
-	}
-	for line := range bytes.SplitSeq(text, []byte("\n")) {
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		if len(b) > 0 {
-			b = append(b, ' ')
-		}
-		b = append(b, line...)
-		if chars += len(line); chars >= chunkChars {
-			flush()
-		}
-	}
-	flush()
-	return chunks
-}
-
-func (c *chunk) tokenize(tok Tokenizer) []int32 {
-	c.once.Do(func() { c.ids, c.text = tok.Append(make([]int32, 0, len(c.text)/3), c.text), "" })
-	return c.ids
-}
-
 // Size returns the number of tokens.
 func (c *Corpus) Size() int { return c.offsets[len(c.offsets)-1] }
 
@@ -167,17 +106,14 @@ func (c *Corpus) Append(dst []int32, start, n int) []int32 {
 	dst = slices.Grow(dst, n)
 	i := c.chunkAt(start)
 	for skip := start - c.offsets[i]; n > 0; skip = 0 {
-		ids := c.chunks[i].tokenize(c.tok)
-		if want := c.offsets[i+1] - c.offsets[i]; len(ids) != want {
-			panic(fmt.Sprintf("synth: chunk %d of the corpus has %d tokens, not %d: the known lengths belong to another tokenizer", i, len(ids), want))
+		most := min(n, c.offsets[i+1]-c.offsets[i]-skip)
+		if c.works != nil {
+			dst = c.works.append(dst, c.tok, i, skip, most)
+		} else {
+			dst = append(dst, c.chunks[i].ids[skip:skip+most]...)
 		}
-		ids = ids[skip:]
-		if len(ids) > n {
-			ids = ids[:n]
-		}
-		dst = append(dst, ids...)
-		n -= len(ids)
-		if i++; i == len(c.chunks) {
+		n -= most
+		if i++; i == len(c.offsets)-1 {
 			i = 0
 		}
 	}
@@ -186,7 +122,7 @@ func (c *Corpus) Append(dst []int32, start, n int) []int32 {
 
 // chunkAt returns the chunk that contains a position.
 func (c *Corpus) chunkAt(position int) int {
-	low, high := 0, len(c.chunks)
+	low, high := 0, len(c.offsets)-1
 	for high-low > 1 {
 		if mid := (low + high) / 2; c.offsets[mid] <= position {
 			low = mid

@@ -9,24 +9,18 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"aiperf/internal/text/tokenizer"
 )
 
-// TestCorpusText checks that the embedded text is the file of the Python tool.
+// TestCorpusText: the chunks are those that command worktext cuts from shakespeare.txt of the Python tool (SHA-256 e0e13a82…). Their own checksum was
+// taken from the cut text, before it was stored as tokens.
 func TestCorpusText(t *testing.T) {
-	z, err := zstd.NewReader(nil)
+	w, err := readWorks()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer z.Close()
-	text, err := z.DecodeAll([]byte(shakespeare), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const want = "e0e13a826912a4a81bb3a582aa73c4af0675bdeee6ddf6d505efb63d562d496f"
-	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != want {
+	const want = "523f17e534bfa54d3a6cca46f95ed37b04832669a8c6e5553427b94146d86f73"
+	if sum := sha256.Sum256([]byte(strings.Join(w.texts(), "\n"))); hex.EncodeToString(sum[:]) != want {
 		t.Errorf("SHA-256 %x, want %s", sum, want)
 	}
 }
@@ -40,17 +34,17 @@ var whole = sync.OnceValues(func() (*Corpus, error) {
 	return NewCorpus(tok)
 })
 
-// TestCorpusTokens compares all ids of the corpus with those of the Python tool, and checks the table of chunk lengths.
+// TestCorpusTokens compares all ids of the corpus with those of the Python tool: those of the text when it is tokenized, and those that are stored.
 func TestCorpusTokens(t *testing.T) {
 	c, err := whole()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.chunks) != 486 || c.Size() != 1_138_441 {
-		t.Fatalf("%d chunks, %d tokens", len(c.chunks), c.Size())
+	if len(c.offsets) != 487 || c.Size() != 1_138_441 {
+		t.Fatalf("%d chunks, %d tokens", len(c.offsets)-1, c.Size())
 	}
 	if !slices.Equal(c.offsets, testCorpus(t).offsets) {
-		t.Error("the table of chunk lengths is wrong")
+		t.Error("the chunks of the stored tokens have other lengths")
 	}
 	ids := c.Append(nil, 0, c.Size())
 	text := make([]byte, 0, 8*len(ids))
@@ -64,14 +58,14 @@ func TestCorpusTokens(t *testing.T) {
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != want {
 		t.Errorf("SHA-256 of the ids %x, want %s", sum, want)
 	}
+	if !slices.Equal(ids, testCorpus(t).Append(nil, 0, c.Size())) {
+		t.Error("the stored tokens are not those of the text")
+	}
 }
 
 // TestCorpusGoesRound checks that a slice beyond the end continues at the beginning, as often as needed.
 func TestCorpusGoesRound(t *testing.T) {
-	c, err := whole()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := testCorpus(t)
 	size := c.Size()
 	all := c.Append(nil, 0, size)
 	for _, test := range []struct{ start, n int }{{0, 1}, {size - 1, 1}, {size - 3, 10}, {0, 0}, {5, size}, {7, 2*size + 11}, {c.offsets[1], 5}, {c.offsets[1] - 1, 5}} {
@@ -87,11 +81,20 @@ func TestCorpusGoesRound(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
-	long := strings.Repeat("x", chunkChars)
-	got := splitChunks([]byte("a\n\n  b \n" + long + "\n\t\nc"))
-	if len(got) != 2 || got[0] != "a b "+long || got[1] != "c" {
-		t.Errorf("%d chunks", len(got))
+func TestDamagedWorks(t *testing.T) {
+	for name, stored := range map[string]string{
+		"nothing": "", "huge count": "\xff\xff\xff\xff\x7f", "no chunks": "\x01\x01a\x00", "short word": "\x02\x01\x7fa\x7f", "short list of chunks": "\x01\x01a\x02\x01\x01",
+	} {
+		if _, err := parseWorks([]byte(stored)); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	w, err := parseWorks([]byte("\x02\x01\x01ab\x01\x03\x03\x01\x00\x01"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := w.texts(); !slices.Equal(got, []string{"bab"}) {
+		t.Errorf("%q", got)
 	}
 }
 

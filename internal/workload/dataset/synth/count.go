@@ -62,7 +62,7 @@ func (c *Corpus) appendSeams(seams []int, start, n, all int) []int {
 	i, at := c.chunkAt(start), all-n
 	for at += c.offsets[i+1] - start; at < all; at += c.offsets[i+1] - c.offsets[i] {
 		seams = append(seams, at)
-		if i++; i == len(c.chunks) {
+		if i++; i == len(c.offsets)-1 {
 			i = 0
 		}
 	}

@@ -49,8 +49,8 @@ func ragged(t *testing.T, tok Tokenizer) *Corpus {
 	t.Helper()
 	c := &Corpus{tok: tok, chunks: make([]chunk, 400), offsets: make([]int, 401)}
 	for i := range c.chunks {
-		c.chunks[i].text = fmt.Sprintf("h%dt", i)
-		c.offsets[i+1] = c.offsets[i] + len(c.chunks[i].tokenize(tok))
+		c.chunks[i].ids = tok.Append(nil, fmt.Sprintf("h%dt", i))
+		c.offsets[i+1] = c.offsets[i] + len(c.chunks[i].ids)
 	}
 	return c
 }
