@@ -1,6 +1,6 @@
 // Command pack converts a published tiktoken rank list to the packed form in the binary:
 //
-//	go run ./internal/text/tokenizer/rankfile/pack o200k_base.tiktoken > internal/text/tokenizer/o200k_base.bin
+//	go run ./internal/text/tokenizer/rankfile/pack o200k_base.tiktoken | zstd --ultra -22 > internal/text/tokenizer/o200k_base.bin
 package main
 
 import (
@@ -19,7 +19,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: pack FILE.tiktoken > FILE.bin")
+		return fmt.Errorf("usage: pack FILE.tiktoken | zstd --ultra -22 > FILE.bin")
 	}
 	text, err := os.ReadFile(args[0])
 	if err != nil {

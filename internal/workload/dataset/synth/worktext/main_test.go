@@ -15,7 +15,7 @@ func TestCut(t *testing.T) {
 
 // TestPack: numbers by frequency, one byte each; with 512 different tokens, codes of two bytes begin with the values 254 and 255.
 func TestPack(t *testing.T) {
-	letter := func(id int32) string { return string(rune('a' + id)) }
+	letter := func(id int32) string { return string('a' + id) }
 	if got := string(pack([][]int32{{1, 0, 1}}, letter)); got != "\x02\x01\x01ba\x01\x03\x03\x00\x01\x00" {
 		t.Errorf("%q", got)
 	}
