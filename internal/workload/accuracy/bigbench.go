@@ -1,17 +1,42 @@
 package accuracy
 
 import (
-	"embed"
+	_ "embed" // for the prompts
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/base/programpages"
 )
 
-// The published prompts of BIG-Bench Hard (Suzgun and others, MIT licence), with and without reasoning, and DeepEval's closing sentences.
+// The published prompts of BIG-Bench Hard (Suzgun and others, MIT licence), with and without reasoning, and DeepEval's closing sentences: JSON under zstd.
 //
-//go:embed data/bbh_cot data/bbh_shot data/bbh_closing.json
-var bbhData embed.FS
+//go:embed data/bbh.json.zst
+var packedPrompts string
+
+// bbhPrompts are texts by task.
+type bbhPrompts struct {
+	Reasoning map[string]string `json:"cot"`
+	Direct    map[string]string `json:"shot"`
+	Closing   map[string]string `json:"closing"`
+}
+
+func readPrompts() (*bbhPrompts, error) {
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer z.Close()
+	text, err := z.DecodeAll(programpages.Bytes(packedPrompts), nil)
+	if err != nil {
+		return nil, err
+	}
+	p := new(bbhPrompts)
+	return p, json.Unmarshal(text, p)
+}
 
 // bbhTasks are the tasks in their default order.
 var bbhTasks = strings.Fields(`boolean_expressions causal_judgement date_understanding disambiguation_qa dyck_languages formal_fallacies geometric_shapes
@@ -31,29 +56,25 @@ func bbhTask(name string) string {
 // bigbench builds the prompts of DeepEval's template: the head of the task's published prompt with the given number of examples, the question, and a
 // closing sentence.
 func bigbench(s *source) (problems []Problem, err error) {
-	var closing map[string]string
-	text, err := bbhData.ReadFile("data/bbh_closing.json")
-	if err == nil {
-		err = json.Unmarshal(text, &closing)
-	}
+	published, err := readPrompts()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("built-in prompts: %w", err)
 	}
-	folder := "data/bbh_shot/"
+	prompts := published.Direct
 	if s.cot {
-		folder = "data/bbh_cot/"
+		prompts = published.Reasoning
 	}
 	for _, task := range s.tasks {
-		prompt, err := bbhData.ReadFile(folder + task + ".txt")
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", task, err)
+		prompt, known := prompts[task]
+		if !known {
+			return nil, fmt.Errorf("%s: there is no built-in prompt", task)
 		}
-		parts := strings.Split(string(prompt), "\n\n")
+		parts := strings.Split(prompt, "\n\n")
 		head := "Task description: " + strings.Join(parts[:min(len(parts), s.shots+1)], "\n\n") + "\n\n"
 		err = s.split(task+"/test", func(r row) error {
 			v, err := r.texts("input", "target")
 			if err == nil {
-				problems = append(problems, plain(task, v[1], head+"Q: "+v[0]+"\nA: "+closing[task]))
+				problems = append(problems, plain(task, v[1], head+"Q: "+v[0]+"\nA: "+published.Closing[task]))
 			}
 			return err
 		})
