@@ -135,7 +135,15 @@ func (b *builder) chart(s *section, c *chart.Chart, lane, tall bool) error {
 
 // library returns uPlot with its licence.
 func library() string {
-	return "/*! " + strings.ReplaceAll(asset("uplot.LICENSE"), "*/", "") + "*/\n" + asset("uplot.min.js")
+	script := new(bytes.Buffer)
+	z, err := gzip.NewReader(strings.NewReader(asset("uplot.min.js.gz")))
+	if err == nil {
+		_, err = script.ReadFrom(z)
+	}
+	if err != nil {
+		panic("page: uplot.min.js.gz: " + err.Error()) // cannot happen: the file is embedded in the program
+	}
+	return "/*! " + strings.ReplaceAll(asset("uplot.LICENSE"), "*/", "") + "*/\n" + script.String()
 }
 
 // html returns the finished page, which loads nothing.
