@@ -78,8 +78,8 @@ func EncodeAlone(codec endpoint.Codec, c *conversation.Conversation, turn int) (
 }
 
 // FileWriter is the component that writes inputs.json. The file holds the body of every turn, encoded on its own, of every conversation in the order
-// of the dataset. Conversations of requests are written during the load. The others are generated after the load, so that the file costs no work while
-// requests are measured.
+// of the dataset. Conversations of requests are written during the load. The others are generated after the load, so that the file costs little work
+// while requests are measured.
 type FileWriter struct {
 	component.Passive
 	data  *PreparedStore
@@ -182,6 +182,7 @@ func (l *FileWriter) run() {
 	for {
 		select {
 		case d := <-l.given:
+			l.passGap(d.index)
 			if _, known := l.early[d.index]; known || d.index < l.next || len(l.early) == maxEarly {
 				l.held.Add(-d.size())
 				continue
@@ -193,6 +194,18 @@ func (l *FileWriter) run() {
 		case <-l.over:
 			return
 		}
+	}
+}
+
+// passGap generates the next conversations if their offers were lost, so that the ones behind them need not be generated again at the end. An offer is
+// lost when the writer is not given time for a moment. Many conversations wait then, and all are close to each other, up to last, the newest one. In
+// random order they are far apart.
+func (l *FileWriter) passGap(last int) {
+	if last-l.next > 2*maxEarly {
+		return
+	}
+	for len(l.early) == maxEarly && l.err == nil {
+		l.write(l.make())
 	}
 }
 

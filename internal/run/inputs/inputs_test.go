@@ -134,6 +134,38 @@ func TestListingKeepsPace(t *testing.T) {
 	})
 }
 
+// TestLostOffers: a few conversations that were not offered are generated during the load as soon as many wait for them; the others are not made
+// twice. In random order nothing is generated.
+func TestLostOffers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for stride, want := range map[int]int{1: 600, 7: 0} {
+			data := &generated{n: 600 * stride, made: map[int]int{}}
+			l := NewFileWriter(filepath.Join(t.TempDir(), "inputs.json"), nil, NewPreparedStore(data), chatCodec(t), func(string) {})
+			if err := l.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for i := range 600 {
+				if i == 0 || i == 200 || i == 201 { // lost
+					continue
+				}
+				l.Offer(i*stride, data.Conversation(i*stride), &endpoint.Request{Body: record.Plain([]byte(`"x"`))})
+				synctest.Wait()
+			}
+			if l.next != want {
+				t.Errorf("stride %d: %d conversations written beside the load, want %d", stride, l.next, want)
+			}
+			if missing, err := l.finish(t.Context()); missing != 0 || err != nil {
+				t.Fatal(missing, err)
+			}
+			for i, n := range data.made {
+				if stride == 1 && n != 1 {
+					t.Errorf("conversation %d was made %d times", i, n)
+				}
+			}
+		}
+	})
+}
+
 // TestInterruptedListing: what is there is a whole file.
 func TestInterruptedListing(t *testing.T) {
 	data := &generated{n: 1 << 40, made: map[int]int{}}
