@@ -96,12 +96,12 @@ func (w *watchedRun) watch(ctx context.Context, set *setting.CommandLine) (statu
 	if goes, err := w.begin(ctx); err != nil || !goes {
 		return w.conclude(err)
 	}
-	kind := set.Text("--ui", "dashboard")
+	kind, left := set.Text("--ui", "dashboard"), false
 	if set.Has("--web") {
 		if w.page, err = w.openPage(ctx, set); err != nil {
 			return 1, err
 		}
-		defer w.page.close(ctx)
+		defer func() { w.page.close(ctx, left || ctx.Err() != nil) }()
 		if !set.Has("--ui") {
 			kind = "none"
 		}
@@ -113,14 +113,16 @@ func (w *watchedRun) watch(ctx context.Context, set *setting.CommandLine) (statu
 		}
 	}
 	if kind != "dashboard" {
-		return w.conclude(w.reportLines(ctx, kind))
+		err := w.reportLines(ctx, kind)
+		left = errors.Is(err, errLeft)
+		return w.conclude(err)
 	}
 	shown, err := dashboard.Start(dashboard.Options{Terminal: *w.Dashboard, Fill: w.fill, Copy: w.logText, Save: saveHere, Interrupt: w.leave, Follows: true})
 	if err != nil {
 		return 1, err
 	}
 	err = w.follow(ctx, func() {})
-	left := errors.Is(err, errLeft)
+	left = errors.Is(err, errLeft)
 	if left { // a terminal that nobody reads may take what restores it and no more: only Stop does not block then
 		shown.End(terminal.Text(w.Secrets.Text(w.farewell())))
 	}

@@ -98,12 +98,14 @@ func (p *watchedPage) end() {
 	p.server.End("")
 }
 
-// close shows the result of a run that is over, and ends the page.
-func (p *watchedPage) close(ctx context.Context) {
-	if ctx.Err() == nil {
+// close ends the page. It shows the result of a run that is over; left means that the user has left a run that continues.
+func (p *watchedPage) close(ctx context.Context, left bool) {
+	end := p.server.Leave
+	if !left {
 		p.end()
+		end = p.server.Close
 	}
-	if err := p.server.Close(ctx); err != nil {
+	if err := end(ctx); err != nil {
 		p.run.warnf("the live page of %s: %v", artifact.NewLayout(p.dir, "").Dir, err)
 	}
 }

@@ -52,7 +52,7 @@ func TestWatchPage(t *testing.T) {
 		}
 	}
 	resp.Body.Close()
-	p.close(t.Context())
+	p.close(t.Context(), false)
 	if again, err := http.Get(address); err == nil {
 		again.Body.Close()
 		t.Error("the page outlives watch")

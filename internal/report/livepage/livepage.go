@@ -213,6 +213,11 @@ func (s *Server) Close(ctx context.Context) error {
 	for from := time.Now(); time.Since(from) < farewellTime && s.fetching(time.Since(from) < noticeTime) && ctx.Err() == nil; {
 		time.Sleep(20 * time.Millisecond)
 	}
+	return s.Leave(ctx)
+}
+
+// Leave ends the server of a run that continues without it. Browsers keep the last state and try to connect again.
+func (s *Server) Leave(ctx context.Context) error {
 	close(s.stop)
 	<-s.done
 	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)

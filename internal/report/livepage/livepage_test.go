@@ -154,6 +154,22 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestLeave: browsers of a run that continues without this server are not told that the run is over.
+func TestLeave(t *testing.T) {
+	s, run := listen(t), new(growing)
+	s.Begin(Source{Fill: run.fill})
+	list := stream(t, s)
+	take(t, list)
+	if err := s.Leave(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for m := range list {
+		if m.Over {
+			t.Error("a browser was told that the run is over")
+		}
+	}
+}
+
 // TestGuard: without the token there is nothing, another site's name is refused, and the page may load nothing from elsewhere.
 func TestGuard(t *testing.T) {
 	s := listen(t)
