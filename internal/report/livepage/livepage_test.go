@@ -154,7 +154,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// TestLeave: browsers of a run that continues without this server are not told that the run is over.
+// TestLeave: browsers of a run that continues without this server do not show that the run is over.
 func TestLeave(t *testing.T) {
 	s, run := listen(t), new(growing)
 	s.Begin(Source{Fill: run.fill})
@@ -165,7 +165,7 @@ func TestLeave(t *testing.T) {
 	}
 	for m := range list {
 		if m.Over {
-			t.Error("a browser was told that the run is over")
+			t.Error("a message says that the run is over")
 		}
 	}
 }
