@@ -82,9 +82,9 @@ func NewO200kCorpus(tok Tokenizer) (*Corpus, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Corpus{tok: tok, blanks: true, works: w, offsets: make([]int, len(w.chunks)+1)}
-	for i, chunk := range w.chunks {
-		c.offsets[i+1] = c.offsets[i] + chunk.tokens
+	c := &Corpus{tok: tok, blanks: true, works: w, offsets: make([]int, len(w.tokens)+1)}
+	for i, n := range w.tokens {
+		c.offsets[i+1] = c.offsets[i] + n
 	}
 	return c, nil
 }
@@ -108,7 +108,7 @@ func (c *Corpus) Append(dst []int32, start, n int) []int32 {
 	for skip := start - c.offsets[i]; n > 0; skip = 0 {
 		most := min(n, c.offsets[i+1]-c.offsets[i]-skip)
 		if c.works != nil {
-			dst = c.works.append(dst, c.tok, i, skip, most)
+			dst = c.works.append(dst, c.tok, c.offsets[i]+skip, most)
 		} else {
 			dst = append(dst, c.chunks[i].ids[skip:skip+most]...)
 		}

@@ -22,16 +22,11 @@ var packedWorks string
 // smaller than the text.
 type works struct {
 	words  []string // the texts of all different tokens, the most frequent ones first
-	chunks []worksChunk
-	single int // a token below this number is stored as one byte, any other as two
+	tokens []int    // number of tokens of each chunk
+	codes  []byte   // the tokens of all chunks: their numbers in words, 16 bits each, little-endian
 
 	once sync.Once
 	ids  []int32 // of the words
-}
-
-type worksChunk struct {
-	tokens int
-	codes  []byte // the numbers of the tokens in words
 }
 
 // readWorks reads the text that the program carries.
@@ -48,8 +43,7 @@ func readWorks() (*works, error) {
 	return parseWorks(stored)
 }
 
-// parseWorks parses the number of words, their lengths and their bytes, the number of chunks, their tokens and sizes, and the codes of all chunks. A
-// code is the number of a word. The most frequent ones have one byte, the rest of the values begins codes of two bytes.
+// parseWorks parses the number of words, their lengths and their bytes, the number of chunks, their numbers of tokens, and the codes.
 func parseWorks(stored []byte) (*works, error) {
 	bad := false
 	number := func() int {
@@ -61,77 +55,56 @@ func parseWorks(stored []byte) (*works, error) {
 		stored = stored[size:]
 		return int(n)
 	}
-	next := func(n int) []byte {
-		n = min(n, len(stored))
-		part := stored[:n:n]
-		stored = stored[n:]
-		return part
-	}
 	w := &works{words: make([]string, number())}
-	lengths, all := make([]int, len(w.words)), 0
+	lengths, size := make([]int, len(w.words)), 0
 	for i := range lengths {
 		lengths[i] = number()
-		all += lengths[i]
+		size += lengths[i]
 	}
-	text := string(next(all))
+	text := string(stored[:min(size, len(stored))])
+	stored = stored[len(text):]
 	for i, n := range lengths {
 		n = min(n, len(text))
 		w.words[i], text = text[:n], text[n:]
 	}
-	w.single = 256 - (max(len(w.words), 256)-256+254)/255
-	w.chunks = make([]worksChunk, number())
-	sizes := make([]int, len(w.chunks))
-	for i := range w.chunks {
-		w.chunks[i].tokens, sizes[i] = number(), number()
+	w.tokens = make([]int, number())
+	all := 0
+	for i := range w.tokens {
+		w.tokens[i] = number()
+		all += w.tokens[i]
 	}
-	for i, size := range sizes {
-		w.chunks[i].codes = next(size)
-	}
-	if bad || len(w.chunks) == 0 {
+	if bad || all == 0 || len(stored) != 2*all {
 		return nil, errors.New("prompt corpus: it is damaged")
 	}
+	w.codes = stored
 	return w, nil
 }
 
 // texts returns the text of each chunk.
 func (w *works) texts() []string {
-	texts := make([]string, len(w.chunks))
+	texts := make([]string, len(w.tokens))
 	var b strings.Builder
-	for i, c := range w.chunks {
+	at := 0
+	for i, n := range w.tokens {
 		b.Reset()
 		b.Grow(chunkChars + chunkChars/8)
-		for codes := c.codes; len(codes) > 0; {
-			var word int
-			word, codes = w.next(codes)
-			b.WriteString(w.words[word])
+		for range n {
+			b.WriteString(w.words[w.word(at)])
+			at++
 		}
 		texts[i] = b.String()
 	}
 	return texts
 }
 
-// next returns the number of the first word of a list of codes, and the rest of the list.
-func (w *works) next(codes []byte) (word int, rest []byte) {
-	if first := int(codes[0]); first >= w.single {
-		return w.single + (first-w.single)<<8 + int(codes[1]), codes[2:]
-	}
-	return int(codes[0]), codes[1:]
-}
+// word returns the number of the word at a position.
+func (w *works) word(at int) int { return int(binary.LittleEndian.Uint16(w.codes[2*at:])) }
 
-// append appends n token ids of a chunk from position skip on.
-func (w *works) append(dst []int32, tok Tokenizer, chunk, skip, n int) []int32 {
+// append appends the ids of n tokens from a position on.
+func (w *works) append(dst []int32, tok Tokenizer, at, n int) []int32 {
 	w.once.Do(func() { w.ids = idsOf(w.words, tok) })
-	codes := w.chunks[chunk].codes
-	for range skip {
-		if int(codes[0]) >= w.single {
-			codes = codes[1:]
-		}
-		codes = codes[1:]
-	}
-	for range n {
-		var word int
-		word, codes = w.next(codes)
-		dst = append(dst, w.ids[word])
+	for i := range n {
+		dst = append(dst, w.ids[w.word(at+i)])
 	}
 	return dst
 }

@@ -1,5 +1,5 @@
 // Command worktext converts the collected works of Shakespeare, as the Python tool has them, to the form that package synth carries: the tokens of
-// o200k_base in chunks, a number of one or two bytes each.
+// o200k_base in chunks, a number of two bytes each.
 //
 //	go run ./internal/workload/dataset/synth/worktext shakespeare.txt | zstd --ultra -22 > internal/workload/dataset/synth/shakespeare.bin.zst
 package main
@@ -85,30 +85,23 @@ func pack(chunks [][]int32, text func(id int32) string) []byte {
 		words = append(words, id)
 	}
 	slices.SortFunc(words, func(a, b int32) int { return cmp.Or(count[b]-count[a], int(a-b)) })
-	number := make(map[int32]int, len(words))
+	number := make(map[int32]uint16, len(words)) // there are 21,755
 	out := binary.AppendUvarint(nil, uint64(len(words)))
 	for i, id := range words {
-		number[id] = i
+		number[id] = uint16(i)
 		out = binary.AppendUvarint(out, uint64(len(text(id))))
 	}
 	for _, id := range words {
 		out = append(out, text(id)...)
 	}
-	single := 256 - (max(len(words), 256)-256+254)/255
 	out = binary.AppendUvarint(out, uint64(len(chunks)))
-	var codes []byte
 	for _, ids := range chunks {
-		before := len(codes)
-		for _, id := range ids {
-			n := number[id]
-			if n >= single {
-				codes = append(codes, byte(single+(n-single)>>8))
-				n -= single
-			}
-			codes = append(codes, byte(n))
-		}
 		out = binary.AppendUvarint(out, uint64(len(ids)))
-		out = binary.AppendUvarint(out, uint64(len(codes)-before))
 	}
-	return append(out, codes...)
+	for _, ids := range chunks {
+		for _, id := range ids {
+			out = binary.LittleEndian.AppendUint16(out, number[id])
+		}
+	}
+	return out
 }
