@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -21,12 +21,10 @@ var packedWorks string
 // works are the collected works of Shakespeare in chunks, as tokens of o200k_base. So the built-in tokenizer need not tokenize them, and they are a tenth
 // smaller than the text.
 type works struct {
-	words  []string // the texts of all different tokens, the most frequent ones first
-	tokens []int    // number of tokens of each chunk
-	codes  []byte   // the tokens of all chunks: their numbers in words, 16 bits each, little-endian
-
-	once sync.Once
-	ids  []int32 // of the words
+	words  []string       // the texts of all different tokens, the most frequent ones first
+	tokens []int          // number of tokens of each chunk
+	codes  []byte         // the tokens of all chunks: their numbers in words, 16 bits each, little-endian
+	ids    []atomic.Int32 // one more than the token of each word; 0 = not looked up yet
 }
 
 // readWorks reads the text that the program carries.
@@ -56,6 +54,7 @@ func parseWorks(stored []byte) (*works, error) {
 		return int(n)
 	}
 	w := &works{words: make([]string, number())}
+	w.ids = make([]atomic.Int32, len(w.words))
 	lengths, size := make([]int, len(w.words)), 0
 	for i := range lengths {
 		lengths[i] = number()
@@ -100,22 +99,20 @@ func (w *works) texts() []string {
 // word returns the number of the word at a position.
 func (w *works) word(at int) int { return int(binary.LittleEndian.Uint16(w.codes[2*at:])) }
 
-// append appends the ids of n tokens from a position on.
+// append appends the ids of n tokens from a position on. The id of a word is looked up when it is first needed.
 func (w *works) append(dst []int32, tok Tokenizer, at, n int) []int32 {
-	w.once.Do(func() { w.ids = idsOf(w.words, tok) })
 	for i := range n {
-		dst = append(dst, w.ids[w.word(at+i)])
+		word := w.word(at + i)
+		id := w.ids[word].Load()
+		if id == 0 {
+			before := len(dst)
+			if dst = tok.Append(dst, w.words[word]); len(dst) != before+1 {
+				panic(fmt.Sprintf("synth: %q is not one token: the stored text belongs to another tokenizer", w.words[word]))
+			}
+			w.ids[word].Store(dst[before] + 1)
+			continue
+		}
+		dst = append(dst, id-1)
 	}
 	return dst
-}
-
-// idsOf returns the token of each word.
-func idsOf(words []string, tok Tokenizer) []int32 {
-	list := make([]int32, 0, len(words))
-	for i, word := range words {
-		if list = tok.Append(list, word); len(list) != i+1 {
-			panic(fmt.Sprintf("synth: %q is not one token: the stored text belongs to another tokenizer", word))
-		}
-	}
-	return list
 }
