@@ -3,15 +3,16 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"aiperf/internal/base/lazyregexp"
 )
 
 // firstColumn is the indent and the first column of a row of flags or commands, up to the second column.
-var firstColumn = regexp.MustCompile(`^ +\S.*?  +`)
+var firstColumn = lazyregexp.New(`^ +\S.*?  +`)
 
 // wrapHelp wraps the help of root, and of all commands below it that have cobra's help, at the width of the terminal.
 func (p *Program) wrapHelp(root *cobra.Command) {

@@ -358,6 +358,31 @@ func TestSweepPage(t *testing.T) {
 	}
 }
 
+// TestCapacityPage: the page of a search for the capacity begins with its answer. A damaged file adds nothing.
+func TestCapacityPage(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(recorded, "multi_c1_c4_c8"))); err != nil {
+		t.Fatal(err)
+	}
+	runs, err := runfiles.Find([]string{dir}, func(string, ...any) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]bool{`{"kind":"capacity","answer":"48.6 requests/s meet <p99>"}`: true, `{"answer":"48.6 requests/s meet`: false} {
+		if err := os.WriteFile(filepath.Join(dir, "capacity.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		page, err := Sweep(dir, runs, "report.html", "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := strings.Index(string(page), "48.6 requests/s meet &lt;p99&gt;")
+		if (at >= 0) != want || want && at > strings.Index(string(page), "Runs of a cell have 24 requests") {
+			t.Errorf("%s: the answer is at %d of the page", text, at)
+		}
+	}
+}
+
 // TestSeveralTargets: runs of two servers at one load are two cells, not repetitions with a mean. Runs that wait for a server are excluded.
 func TestSeveralTargets(t *testing.T) {
 	dir := t.TempDir()

@@ -32,6 +32,9 @@ func Sweep(dir string, runs []*runfiles.Run, file, version string) ([]byte, erro
 	if b.Title == "" {
 		b.Title = filepath.Base(dir)
 	}
+	if answer := runfiles.CapacityAnswer(dir); answer != "" {
+		b.Findings = append([]string{answer}, b.Findings...)
+	}
 	b.unfinished(dir, cells)
 	return b.html()
 }

@@ -27,3 +27,15 @@ func PlannedCells(dir string) int {
 	}
 	return 0
 }
+
+// CapacityAnswer returns the answer of the search for a capacity in a directory, as its user read it; "" = there was none.
+func CapacityAnswer(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, "capacity.json"))
+	var s struct {
+		Answer string `json:"answer"`
+	}
+	if err != nil || json.Unmarshal(text, &s) != nil {
+		return ""
+	}
+	return s.Answer
+}

@@ -13,10 +13,12 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/base/testhome"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/report/runfiles"
 	"aiperf/internal/series/capacity"
 )
 
@@ -244,6 +246,9 @@ func TestFindCapacity(t *testing.T) {
 		text, err := os.ReadFile(filepath.Join(dir, "capacity.json"))
 		if err != nil || !strings.Contains(string(text), `"why": "settled"`) || (name == "paused") != strings.Contains(string(text), `"client_lost": 0.04`) {
 			t.Errorf("%s: %.200s %v", name, text, err)
+		}
+		if answer := runfiles.CapacityAnswer(dir); !strings.HasPrefix(answer, "Capacity: "+terminal.Figure(a.Capacity)+" requests/s meet") || !strings.Contains(said, "\n"+answer+"\n") {
+			t.Errorf("%s: the file answers %q, the terminal %s", name, answer, said)
 		}
 	}
 }

@@ -118,7 +118,7 @@ func (t *target) report(a *capacity.Answer, o *CapacityOptions) (int, error) {
 	}
 	sentence, status := t.sentence(a, o)
 	fmt.Fprintf(t.Out, "\n%s\n", sentence)
-	text, err := t.json(a, points)
+	text, err := t.json(a, points, sentence)
 	if err != nil {
 		return 1, err
 	}
@@ -257,7 +257,7 @@ func minutes(seconds float64) string {
 }
 
 // json returns the answer as a file; infinite ends are null.
-func (t *target) json(a *capacity.Answer, points []point) ([]byte, error) {
+func (t *target) json(a *capacity.Answer, points []point, sentence string) ([]byte, error) {
 	end := func(v float64) *float64 {
 		if v == 0 {
 			return nil
@@ -275,7 +275,7 @@ func (t *target) json(a *capacity.Answer, points []point) ([]byte, error) {
 	text, err := json.MarshalIndent(map[string]any{
 		"schema_version": "1.0", "kind": "capacity", "objective": names, "vary": vary, "capacity": end(a.Capacity), "low": end(a.Low), "high": end(a.High),
 		"at_least": end(a.AtLeast), "confidence": confidence, "binding": a.Binding, "why": a.Why, "seconds": a.Seconds, "client_ceiling": end(a.Ceiling),
-		"cells": points, "curve": knee(points),
+		"cells": points, "curve": knee(points), "answer": sentence,
 	}, "", "  ")
 	return append(text, '\n'), err
 }
