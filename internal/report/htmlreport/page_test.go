@@ -74,7 +74,7 @@ func TestRunPage(t *testing.T) {
 	}
 	alone(t, page)
 	for _, want := range []string{
-		"This measurement has no verdict", `<p class="big">52.0 <small>ms</small></p><p class="of">p50 of 20</p>`, "<dt>p99</dt><dd>needs 100 requests</dd>",
+		"This measurement has no verdict", `<p class="big">52.0 <small>ms</small></p><p class="of">p50 of 20 requests</p>`, "<dt>p99</dt><dd>needs 100</dd>",
 		`Time to First Token (ms)</th><td data-name="avg">52.97</td><td data-name="min">42.28</td>`, "GPU utilization", `<th scope="row">phases.concurrency</th><td>2</td>`, "No request failed.",
 	} {
 		if !bytes.Contains(page, []byte(want)) {
@@ -194,7 +194,7 @@ func TestStates(t *testing.T) {
 	}{
 		"no records":  {made(t, `{}`), []string{"has no records of single requests"}},
 		"all failed":  {made(t, `{"validity":{"verdict":"no result","reason":"why"},"error_summary":[{"count":1,"error_details":{"code":500,"type":"`+evil+`","message":"m"}}]}`, failed), []string{"The run has no result", "1 of 1 request failed (100 %)", "&lt;/script&gt;&lt;img"}},
-		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p90":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p90</dt><dd>needs 10 requests</dd>", "<dt>p99</dt><dd>needs 100 requests</dd>", "have no times of single tokens", "no request has finished"}},
+		"one request": {made(t, `{"request_latency":{"unit":"ms","p50":5,"p90":5,"p99":5,"count":1}}`, request(1, 6, "")), []string{"A distribution needs two requests", "<dt>p90</dt><dd>needs 10</dd>", "<dt>p99</dt><dd>needs 100</dd>", "have no times of single tokens", "no request has finished"}},
 		"cut":         {made(t, `{"validity":{"verdict":"valid"},"was_cancelled":true,"is_complete":false,"incomplete_reason":"Run cancelled."}`, request(1, 6, "")), []string{"valid, but not complete", "a part of the run. Run cancelled."}},
 		"some failed": {made(t, `{"validity":{"verdict":"valid","reason":"All is well."},"request_count":{"unit":"requests","avg":143},"error_request_count":{"unit":"requests","avg":57}}`, request(1, 6, "")),
 			[]string{`class="verdict suspect"`, `<h2 id="verdict">28.5 % of the requests failed</h2><p>The measurement is valid. All is well.</p>`}},

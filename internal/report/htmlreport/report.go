@@ -237,7 +237,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 			return
 		}
 		n := f.Stats["count"]
-		c := card{Name: name, Value: statisticText(s, tag, "p50"), Unit: f.Unit, Of: "p50 of " + count(int(n)) + together}
+		c := card{Name: name, Value: statisticText(s, tag, "p50"), Unit: f.Unit, Of: "p50 of " + terminal.Plural(int(n), "request") + together}
 		more := []struct {
 			name, stat string
 			fewest     float64
@@ -250,7 +250,7 @@ func (b *builder) cards(s *runfiles.Summary) {
 		for _, one := range more {
 			text := "–"
 			if _, ok := f.Stats[one.stat]; ok && n > 0 && n < one.fewest {
-				text = fmt.Sprintf("needs %.0f requests", one.fewest)
+				text = fmt.Sprintf("needs %.0f", one.fewest) // requests, as the line above says; a longer text does not fit
 			} else if ok {
 				text = statisticText(s, tag, one.stat)
 			}
