@@ -13,13 +13,13 @@ import (
 	"aiperf/internal/base/programpages"
 )
 
-// The collected works of Shakespeare (public domain, plain ASCII text), as package worktext stores them.
+// The collected works of Shakespeare (public domain, plain ASCII text), as command worktext stores them.
 //
 //go:embed shakespeare.bin.zst
 var packedWorks string
 
-// works are the collected works of Shakespeare in chunks, as tokens of o200k_base. So the built-in tokenizer need not tokenize them, and they are a tenth
-// smaller than the text.
+// works are the collected works of Shakespeare in chunks, as tokens of o200k_base. So the built-in tokenizer need not tokenize them, and they are
+// a twentieth smaller than the text.
 type works struct {
 	words  []string       // the texts of all different tokens, the most frequent ones first
 	tokens []int          // number of tokens of each chunk
