@@ -105,7 +105,7 @@ func Unpack(compressed []byte) (*model.Vocab, error) {
 		return nil, fmt.Errorf("packed rank list: %w", err)
 	}
 	count, w := binary.Uvarint(packed)
-	if w <= 0 || w == len(packed) || 2*count > uint64(len(packed)-w-1) {
+	if w <= 0 || w == len(packed) || count > uint64(len(packed)-w-1)/2 {
 		return nil, fmt.Errorf("packed rank list: %d bytes are too short for the number of tokens", len(packed))
 	}
 	end, rest := packed[w], packed[w+1:]

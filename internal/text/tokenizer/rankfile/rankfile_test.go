@@ -55,6 +55,7 @@ func TestPackRefuses(t *testing.T) {
 func TestUnpackRefuses(t *testing.T) {
 	for packed, says := range map[string]string{
 		"": "too short", "\x01": "too short", "\x02\x00a\x00": "too short", "\xff\xff\xff\xff\x7f\x00a\x00": "too short",
+		"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01\x00a\x00": "too short", // twice this count is 0 in 64 bits
 		"\x01\x00ab": "token 0 has no end", "\x02\x00ab\x00c": "token 1 has no end", "\x02\x00abc\x00": "token 1 has no end",
 		"\x01\x00a\x00b": "1 bytes are left",
 	} {
