@@ -110,16 +110,15 @@ func workSettings(s *runfiles.Summary) map[string]string {
 	return repeated(s.Flat())
 }
 
-// Work returns the settings that decide what a run measures, without its length and seed. Runs that differ in them are not repetitions of one measurement.
+// Work returns the settings that decide what a run measures: the server and how it is asked, the data, the tokenizer and the load, without length and seed.
+// Runs that differ in them are not repetitions of one measurement.
 func Work(s *runfiles.Summary) map[string]string {
 	work := map[string]string{"model": s.Model()}
 	for key, value := range s.Flat() {
-		if strings.HasPrefix(key, "datasets.") && key != "datasets.entries" && !ofOneRun(key) {
+		group, _, _ := strings.Cut(key, ".")
+		if (group == "datasets" && key != "datasets.entries" || group == "endpoint" || group == "tokenizer") && !ofOneRun(key) {
 			work[key] = value
 		}
-	}
-	for _, key := range []string{"endpoint.urls", "endpoint.type", "endpoint.streaming"} {
-		work[key] = s.Setting(key)
 	}
 	for _, key := range []string{"type", "concurrency", "rate", "prefill_concurrency", "users"} {
 		work["phases."+key] = s.Phase(key)
