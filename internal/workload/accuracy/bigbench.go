@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/zstd"
-
 	"aiperf/internal/base/programpages"
 )
 
@@ -25,12 +23,7 @@ type bbhPrompts struct {
 }
 
 func readPrompts() (*bbhPrompts, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, err
-	}
-	defer z.Close()
-	text, err := z.DecodeAll(programpages.Bytes(packedPrompts), nil)
+	text, err := programpages.Decompress(packedPrompts)
 	if err != nil {
 		return nil, err
 	}

@@ -5,10 +5,11 @@ import (
 	"image/color"
 	"sync"
 
-	"github.com/klauspost/compress/zstd"
 	"golang.org/x/image/font"
 	"golang.org/x/image/font/sfnt"
 	"golang.org/x/image/math/fixed"
+
+	"aiperf/internal/base/programpages"
 )
 
 // Alignments of a text to its position, as parts of its width and height.
@@ -61,19 +62,14 @@ func (s *Style) face() *face {
 // and sfnt does not read. fonts_test.go has the commands that make the file.
 //
 //go:embed liberation_sans.ttf.zst
-var packedFonts []byte
+var packedFonts string
 
 // sizeOfRegular is the size of the first font in bytes.
 const sizeOfRegular = 207288
 
 // unpackedFonts returns the two fonts.
 func unpackedFonts() (regular, bold []byte, err error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer z.Close()
-	both, err := z.DecodeAll(packedFonts, nil)
+	both, err := programpages.Decompress(packedFonts)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/zstd"
-
 	"aiperf/internal/base/programpages"
 )
 
@@ -29,12 +27,7 @@ type works struct {
 
 // readWorks reads the text that the program carries.
 func readWorks() (*works, error) {
-	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return nil, fmt.Errorf("prompt corpus: %w", err)
-	}
-	defer z.Close()
-	stored, err := z.DecodeAll(programpages.Bytes(packedWorks), nil)
+	stored, err := programpages.Decompress(packedWorks)
 	if err != nil {
 		return nil, fmt.Errorf("prompt corpus: %w", err)
 	}
