@@ -146,6 +146,23 @@ func TestCurves(t *testing.T) {
 	}
 }
 
+// TestCurvesWithoutStreaming: without first tokens nothing is known about prefill and decoding, so their curves are absent, not 0.
+func TestCurvesWithoutStreaming(t *testing.T) {
+	r := newSelection(t, chat).NewReducer()
+	rec := &record.Record{Start: ms(0), End: ms(40), WallOffset: 1_800_000_000_000_000_000}
+	add(r, rec, &record.Reply{PerChunkTokens: -1}, record.Counts{Input: 100, Output: 5, Reasoning: -1})
+	base := int64(1_800_000_000_000_000_000) + 1
+	s := r.Summary(Window{base, base + 80e6})
+	value(t, s, "effective_concurrency", Avg, 0.5)
+	for _, tag := range []string{"effective_total_throughput", "active_total_throughput", "effective_prefill_concurrency", "effective_prefill_throughput",
+		"active_prefill_throughput", "effective_decode_concurrency", "effective_decode_throughput", "active_decode_throughput",
+		"effective_decode_throughput_per_user", "tokens_in_flight"} {
+		if res, ok := s.Get(tag); ok {
+			t.Errorf("%s is %+v", tag, res)
+		}
+	}
+}
+
 // TestSlices: a request belongs to the slice in which it starts.
 func TestSlices(t *testing.T) {
 	r := newSelection(t, chat).NewReducer()

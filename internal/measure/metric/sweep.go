@@ -73,6 +73,15 @@ func (r *Reducer) curves(buckets []bucket) []map[string]stats.TimeWeighted {
 	}
 	all := r.curve(0, concurrency)
 	put("effective_concurrency", all, 1)
+	if r.pictured() {
+		pictures := r.curve(0, imageRate)
+		put("effective_image_samples_per_second", pictures, perSecond)
+		active("active_image_samples_per_second", pictures, r.curve(0, imageUsers))
+		put("effective_image_samples_per_second_per_user", pictures.Per(all), perSecond)
+	}
+	if !r.firstTokens() {
+		return out // without streaming nothing separates prefill from decoding: these curves are not measured, and 0 would be wrong
+	}
 	total := r.curve(r.rows, totalRate)
 	put("effective_total_throughput", total, perSecond)
 	active("active_total_throughput", total, all)
@@ -90,12 +99,6 @@ func (r *Reducer) curves(buckets []bucket) []map[string]stats.TimeWeighted {
 		rate = rate.Per(users)
 		put("effective_"+phase.name+"_throughput_per_user", rate, perSecond)
 		active("active_"+phase.name+"_throughput_per_user", rate, users)
-	}
-	if r.pictured() {
-		pictures := r.curve(0, imageRate)
-		put("effective_image_samples_per_second", pictures, perSecond)
-		active("active_image_samples_per_second", pictures, r.curve(0, imageUsers))
-		put("effective_image_samples_per_second_per_user", pictures.Per(all), perSecond)
 	}
 	put("tokens_in_flight", r.curve(r.rows+r.gaps.Len(), inFlight), 1)
 	return out
@@ -120,6 +123,17 @@ func decodeUsers(_ *Reducer, t *timeline, s *stats.Steps) {
 	if t.first != 0 {
 		s.Span(t.first, t.end, 1)
 	}
+}
+
+// firstTokens reports whether the instant of the first token is known for any request.
+func (r *Reducer) firstTokens() bool {
+	ttft := r.column("time_to_first_token").Cursor()
+	for range r.rows {
+		if !math.IsNaN(ttft.Next()) {
+			return true
+		}
+	}
+	return false
 }
 
 // pictured reports whether any request has images.
