@@ -79,7 +79,7 @@ func (p *Program) writeExample(e pluginexamples.Example, dir string) error {
 }
 
 const lockLong = "Writes the SHA-256 of every file of the installed plug-ins, and of the programs that they start, into a lock file. aiperf profile --plugins-locked FILE refuses " +
-	"plug-ins that differ from it."
+	"plug-ins that differ from it. Hidden files, the lock file, and the results in artifacts do not count."
 
 // lockCommand builds the command that writes a lock file.
 func (p *Program) lockCommand() *cobra.Command {
@@ -95,7 +95,7 @@ func (p *Program) lockCommand() *cobra.Command {
 			default:
 				return fmt.Errorf("unexpected word %q: lock takes one file", set.Words[1])
 			}
-			lock, err := plugin.Installed().Lock()
+			lock, err := plugin.Installed().Lock(file)
 			if err != nil {
 				return err
 			}
@@ -138,7 +138,7 @@ func checkLock(run *config.Run) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", run.As("runtime.plugins_lock"), err)
 	}
-	installed, err := plugin.Installed().Lock()
+	installed, err := plugin.Installed().Lock(file)
 	if err != nil {
 		return fmt.Errorf("%s: %w", run.As("runtime.plugins_lock"), err)
 	}

@@ -43,14 +43,18 @@ const (
 	maxLockFile    = 64 << 20
 )
 
-// Lock returns the content of all plug-ins of the set.
-func (s *Set) Lock() (*Lock, error) {
+// resultsDir is the default directory of results. A benchmark that is started in the directory of a plug-in writes there, which changes no plug-in.
+const resultsDir = "artifacts"
+
+// Lock returns the content of all plug-ins of the set. file is the lock file; where it lies in the directory of a plug-in, it does not lock itself.
+func (s *Set) Lock(file string) (*Lock, error) {
+	own, _ := os.Stat(file) // nil: it does not exist yet
 	l := &Lock{Version: lockVersion, Packages: []LockedPackage{}}
 	for i := range s.packages {
 		if p := &s.packages[i]; slices.ContainsFunc(l.Packages, func(o LockedPackage) bool { return o.Name == p.Name }) {
 			return nil, fmt.Errorf("%s: there are two packages with the name %s; a lock needs directories with different names", p.File, p.Name)
 		}
-		one, err := s.lockPackage(&s.packages[i])
+		one, err := s.lockPackage(&s.packages[i], own)
 		if err != nil {
 			return nil, err
 		}
@@ -59,11 +63,11 @@ func (s *Set) Lock() (*Lock, error) {
 	return l, nil
 }
 
-func (s *Set) lockPackage(p *Package) (LockedPackage, error) {
+func (s *Set) lockPackage(p *Package, own fs.FileInfo) (LockedPackage, error) {
 	one := LockedPackage{Name: p.Name, Plugins: []string{}}
 	dir := filepath.Dir(p.File)
 	var err error
-	if one.Files, err = hashFiles(dir); err != nil {
+	if one.Files, err = hashFiles(dir, own); err != nil {
 		return one, err
 	}
 	for i := range s.entries {
@@ -91,8 +95,9 @@ func (s *Set) lockPackage(p *Package) (LockedPackage, error) {
 	return one, nil
 }
 
-// hashFiles returns the hashes of the files below a directory. Hidden files and what Python stores for itself are skipped.
-func hashFiles(dir string) (map[string]string, error) {
+// hashFiles returns the hashes of the files below a directory. Hidden files, what Python stores for itself, results of benchmarks and the lock file
+// (own) are skipped.
+func hashFiles(dir string, own fs.FileInfo) (map[string]string, error) {
 	hashes, bytes := map[string]string{}, int64(0)
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -105,12 +110,17 @@ func hashFiles(dir string) (map[string]string, error) {
 				return fs.SkipDir
 			}
 			return nil
+		case d.IsDir() && path == filepath.Join(dir, resultsDir):
+			return fs.SkipDir
 		case d.IsDir():
 			return nil
 		}
 		info, err := os.Stat(path) // of what a link names
 		if err != nil {
 			return err
+		}
+		if own != nil && os.SameFile(info, own) {
+			return nil
 		}
 		if bytes += info.Size(); !info.Mode().IsRegular() || len(hashes) >= maxLockedFiles || bytes > maxLockedBytes {
 			return fmt.Errorf("%s: the directory of a plug-in may have %d files and %d bytes, all of them regular", path, maxLockedFiles, int64(maxLockedBytes))

@@ -27,9 +27,10 @@ func TestLock(t *testing.T) {
 	for name, text := range files {
 		write(filepath.Join(dir, name), text)
 	}
+	own := filepath.Join(dir, "one", LockName) // in the directory of a plug-in, as the guide of plug-ins has it
 	lockOf := func() *Lock {
 		t.Helper()
-		l, err := Load(Places{Path: dir}).Lock()
+		l, err := Load(Places{Path: dir}).Lock(own)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,9 +40,8 @@ func TestLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), LockName)
-	write(file, string(text))
-	locked, err := ReadLock(file)
+	write(own, string(text))
+	locked, err := ReadLock(own)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,6 +51,9 @@ func TestLock(t *testing.T) {
 	for path, want := range map[string]string{
 		"":                      "",
 		"one/__pycache__/b.pyc": "",
+		"one/artifacts/run/x":   "", // results of a benchmark
+		"one/sub/artifacts/x":   "package one: the file sub/artifacts/x is not locked",
+		"one/other.lock":        "package one: the file other.lock is not locked",
 		"one/a.py":              "package one: the file a.py has changed",
 		"one/sub/c.txt":         "package one: the file sub/c.txt has changed",
 		"one/new.py":            "package one: the file new.py is not locked",
@@ -90,15 +93,15 @@ func TestLock(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"x": "is not a lock file of plug-ins", `{"version":2}`: "has version 2, but this aiperf knows version 1"} {
-		write(file, text)
-		if _, err := ReadLock(file); err == nil || !strings.Contains(err.Error(), want) {
+		write(own, text)
+		if _, err := ReadLock(own); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
 	if err := os.Remove(filepath.Join(bin, "run")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(Places{Path: dir}).Lock(); err == nil || !strings.Contains(err.Error(), "plugins.yaml:2: accuracy_grader:a: ") {
+	if _, err := Load(Places{Path: dir}).Lock(own); err == nil || !strings.Contains(err.Error(), "plugins.yaml:2: accuracy_grader:a: ") {
 		t.Errorf("a program that is not there: %v", err)
 	}
 }
