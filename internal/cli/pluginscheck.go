@@ -21,7 +21,7 @@ var requiredMethods = map[string][]string{
 
 // validatePlugins checks the manifests and the plug-ins of this machine, and starts each program once.
 func (p *Program) validatePlugins(installed *plugin.Set) error {
-	var manifests, classes, programs []string
+	var manifests, entries, programs []string
 	for _, problem := range installed.Problems() {
 		if problem.Refused {
 			manifests = append(manifests, problem.Text)
@@ -31,11 +31,17 @@ func (p *Program) validatePlugins(installed *plugin.Set) error {
 	}
 	for i := range installed.Entries() {
 		e := &installed.Entries()[i]
-		mistakes := classMistakes(e)
+		mistakes := entryMistakes(e)
 		for _, m := range mistakes {
-			classes = append(classes, e.ID()+" - "+m)
+			entries = append(entries, e.ID()+" - "+m)
 		}
-		if len(mistakes) == 0 && len(e.Exec) > 0 {
+		command := e.Command()
+		if len(command) == 0 {
+			continue
+		}
+		if _, err := exec.LookPath(command[0]); err != nil {
+			programs = append(programs, fmt.Sprintf("%s - %s: the program cannot be started: %v", e.ID(), e.Position(), err))
+		} else if len(mistakes) == 0 {
 			if err := greets(e); err != nil {
 				programs = append(programs, e.ID()+" - "+strings.TrimPrefix(err.Error(), "plug-in "+e.ID()+": "))
 			}
@@ -47,7 +53,7 @@ func (p *Program) validatePlugins(installed *plugin.Set) error {
 	for _, check := range []struct {
 		name     string
 		findings []string
-	}{{"Manifests", manifests}, {"Class paths", classes}, {"Programs", programs}} {
+	}{{"Manifests", manifests}, {"Entries", entries}, {"Programs", programs}} {
 		failed = failed || len(check.findings) > 0
 		b.WriteString(p.mark(len(check.findings) == 0) + " " + check.name + "\n")
 		for _, line := range check.findings {
@@ -84,8 +90,8 @@ func (p *Program) mark(ok bool) string {
 	return "(FAIL)"
 }
 
-// classMistakes returns what is wrong with an entry before its program starts.
-func classMistakes(e *plugin.Entry) (list []string) {
+// entryMistakes returns what is wrong with an entry, without its program.
+func entryMistakes(e *plugin.Entry) (list []string) {
 	if e.Class != "" {
 		if module, class, ok := strings.Cut(e.Class, ":"); !ok || module == "" || class == "" {
 			return []string{fmt.Sprintf("%s: %q is not a class (expected module:Class)", e.Position(), e.Class)}
@@ -96,11 +102,6 @@ func classMistakes(e *plugin.Entry) (list []string) {
 		list = endpoint.Mistakes(e)
 		for i := range list {
 			list[i] = strings.Replace(list[i], ": "+e.ID()+":", ":", 1)
-		}
-	}
-	if command := e.Command(); len(command) > 0 {
-		if _, err := exec.LookPath(command[0]); err != nil {
-			list = append(list, fmt.Sprintf("%s: the program cannot be started: %v", e.Position(), err))
 		}
 	}
 	return list

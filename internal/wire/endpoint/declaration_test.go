@@ -308,6 +308,9 @@ func TestMistakesOfDeclarations(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file+":") {
 			t.Errorf("%s: %v", change, err)
 		}
+		if err != nil && strings.Contains(want, "JMESPath") && strings.Contains(err.Error(), "missing") {
+			t.Errorf("%s: an expression with a mistake is called missing: %v", change, err)
+		}
 	}
 	manifest(t, good)
 	if _, _, err := Lookup("X"); err != nil {

@@ -151,6 +151,7 @@ func (d *definition) selector(key string, value *yaml.Node) *selector {
 	x, err := newSelector(text)
 	if err != nil {
 		d.wrong(value, key, "%q is not a JMESPath expression: %v", text, err)
+		return new(selector) // never evaluated; nil would read as a missing expression
 	}
 	return x
 }
