@@ -58,14 +58,14 @@ func (s *Style) face() *face {
 	return both[0]
 }
 
-// packedFonts are Liberation Sans Regular and Bold, one behind the other (liberation_LICENSE), without the instructions and tables that a screen needs
-// and sfnt does not read. fonts_test.go has the commands that make the file.
+// packedFonts are Liberation Sans Regular and Bold, one behind the other (liberation_LICENSE), with the letters and tables that charts need. fonts_test.go
+// says which, and has the commands that make the file.
 //
 //go:embed liberation_sans.ttf.zst
 var packedFonts string
 
 // sizeOfRegular is the size of the first font in bytes.
-const sizeOfRegular = 207288
+const sizeOfRegular = 100384
 
 // unpackedFonts returns the two fonts.
 func unpackedFonts() (regular, bold []byte, err error) {
