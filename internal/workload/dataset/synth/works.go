@@ -17,11 +17,11 @@ import (
 var packedWorks string
 
 // works are the collected works of Shakespeare in chunks, as tokens of o200k_base. So the built-in tokenizer need not tokenize them, and they are
-// a twentieth smaller than the text.
+// a tenth smaller than the text.
 type works struct {
-	words  []string       // the texts of all different tokens, the most frequent ones first
+	words  []string       // the texts of all different tokens
 	tokens []int          // number of tokens of each chunk
-	codes  []byte         // the tokens of all chunks: their numbers in words, 16 bits each, little-endian
+	codes  []byte         // the tokens of all chunks: their indices in words, 16 bits each, little-endian
 	ids    []atomic.Int32 // one more than the token of each word; 0 = not looked up yet
 }
 
@@ -34,7 +34,8 @@ func readWorks() (*works, error) {
 	return parseWorks(stored)
 }
 
-// parseWorks parses the number of words, their lengths and their bytes, the number of chunks, their numbers of tokens, and the codes.
+// parseWorks parses the number of words; by word, how many bytes it shares with the word before; the lengths of the rests; the rests; the number of
+// chunks; their numbers of tokens; and the codes.
 func parseWorks(stored []byte) (*works, error) {
 	bad := false
 	number := func() int {
@@ -46,30 +47,41 @@ func parseWorks(stored []byte) (*works, error) {
 		stored = stored[size:]
 		return int(n)
 	}
+	list := func(n int) []int {
+		numbers := make([]int, n)
+		for i := range numbers {
+			numbers[i] = number()
+		}
+		return numbers
+	}
 	w := &works{words: make([]string, number())}
 	w.ids = make([]atomic.Int32, len(w.words))
-	lengths, size := make([]int, len(w.words)), 0
-	for i := range lengths {
-		lengths[i] = number()
-		size += lengths[i]
+	shared, rests := list(len(w.words)), list(len(w.words))
+	var text strings.Builder
+	text.Grow(total(shared) + total(rests))
+	for i := range w.words {
+		begin, n := text.Len(), min(rests[i], len(stored))
+		if i > 0 {
+			before := w.words[i-1]
+			text.WriteString(before[:min(shared[i], len(before))])
+		}
+		text.Write(stored[:n])
+		w.words[i], stored = text.String()[begin:], stored[n:]
 	}
-	text := string(stored[:min(size, len(stored))])
-	stored = stored[len(text):]
-	for i, n := range lengths {
-		n = min(n, len(text))
-		w.words[i], text = text[:n], text[n:]
-	}
-	w.tokens = make([]int, number())
-	all := 0
-	for i := range w.tokens {
-		w.tokens[i] = number()
-		all += w.tokens[i]
-	}
+	w.tokens = list(number())
+	all := total(w.tokens)
 	if bad || all == 0 || len(stored) != 2*all {
 		return nil, errors.New("prompt corpus: it is damaged")
 	}
 	w.codes = stored
 	return w, nil
+}
+
+func total(lengths []int) (sum int) {
+	for _, n := range lengths {
+		sum += n
+	}
+	return sum
 }
 
 // texts returns the text of each chunk.
@@ -89,7 +101,7 @@ func (w *works) texts() []string {
 	return texts
 }
 
-// word returns the number of the word at a position.
+// word returns the index of the word at a position.
 func (w *works) word(at int) int { return int(binary.LittleEndian.Uint16(w.codes[2*at:])) }
 
 // append appends the ids of n tokens from a position on. The id of a word is looked up when it is first needed.

@@ -1,7 +1,8 @@
 // Command worktext converts the collected works of Shakespeare, as the Python tool has them, to the form that package synth carries: the tokens of
 // o200k_base in chunks, a number of two bytes each.
 //
-//	go run ./internal/workload/dataset/synth/worktext shakespeare.txt | zstd --ultra -22 > internal/workload/dataset/synth/shakespeare.bin.zst
+//	go run ./internal/workload/dataset/synth/worktext shakespeare.txt > internal/workload/dataset/synth/shakespeare.bin
+//	zstd --ultra -22 --rm internal/workload/dataset/synth/shakespeare.bin
 package main
 
 import (
@@ -9,6 +10,7 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"os"
 	"slices"
 
@@ -84,23 +86,34 @@ func pack(chunks [][]int32, text func(id int32) string) []byte {
 	for id := range count {
 		words = append(words, id)
 	}
-	slices.SortFunc(words, func(a, b int32) int { return cmp.Or(count[b]-count[a], int(a-b)) })
-	number := make(map[int32]uint16, len(words)) // there are 21,755
+	// Words of similar frequency (within a factor of eight) are in the order of their texts, because many begin like the one before.
+	similar := func(id int32) int { return bits.Len(uint(count[id])) / 3 }
+	slices.SortFunc(words, func(a, b int32) int { return cmp.Or(similar(b)-similar(a), cmp.Compare(text(a), text(b))) })
+	code := make(map[int32]uint16, len(words)) // there are 21,755
 	out := binary.AppendUvarint(nil, uint64(len(words)))
+	var rests [][]byte
+	before := ""
 	for i, id := range words {
-		number[id] = uint16(i)
-		out = binary.AppendUvarint(out, uint64(len(text(id))))
+		code[id] = uint16(i)
+		word, shared := text(id), 0
+		for shared < min(len(word), len(before)) && word[shared] == before[shared] {
+			shared++
+		}
+		out = binary.AppendUvarint(out, uint64(shared))
+		rests = append(rests, []byte(word[shared:]))
+		before = word
 	}
-	for _, id := range words {
-		out = append(out, text(id)...)
+	for _, rest := range rests {
+		out = binary.AppendUvarint(out, uint64(len(rest)))
 	}
+	out = append(out, bytes.Join(rests, nil)...)
 	out = binary.AppendUvarint(out, uint64(len(chunks)))
 	for _, ids := range chunks {
 		out = binary.AppendUvarint(out, uint64(len(ids)))
 	}
 	for _, ids := range chunks {
 		for _, id := range ids {
-			out = binary.LittleEndian.AppendUint16(out, number[id])
+			out = binary.LittleEndian.AppendUint16(out, code[id])
 		}
 	}
 	return out

@@ -13,11 +13,11 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestPack: the words by frequency, then the numbers of each chunk's tokens.
+// TestPack: the words, without what each shares with the one before, then the codes of each chunk's tokens.
 func TestPack(t *testing.T) {
-	letter := func(id int32) string { return string('a' + id) }
-	want := "\x02\x01\x01ba" + "\x02\x03\x01" + "\x00\x00\x01\x00\x00\x00" + "\x00\x00"
-	if got := string(pack([][]int32{{1, 0, 1}, {1}}, letter)); got != want {
+	text := func(id int32) string { return []string{"to", "be", "best", "tea"}[id] }
+	want := "\x04" + "\x00\x02\x00\x01" + "\x02\x02\x03\x01" + "be" + "st" + "tea" + "o" + "\x02\x03\x02" + "\x03\x00\x00\x00\x03\x00" + "\x01\x00\x02\x00"
+	if got := string(pack([][]int32{{0, 1, 0}, {2, 3}}, text)); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
