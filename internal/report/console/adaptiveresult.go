@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 )
@@ -33,7 +35,7 @@ func (d *drawing) search(s *metric.AdaptiveResult) {
 		for k, text := range s.Levels {
 			name := fmt.Sprintf("Level %d", k+1)
 			if len(s.Levels) == 1 {
-				name = truncateLine(terminal.Line(text), max(8, d.room()-56))
+				name = ansi.Truncate(terminal.Line(text), max(8, d.room()-56), "…")
 			}
 			t.head = append(t.head, name)
 		}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
@@ -35,7 +37,7 @@ func (d *drawing) shortVerdict(v *metric.Validity) string {
 	if failed := metric.FailedPercent(d.run.Failures()); failed != "" {
 		word, rest, paint = failed+" failed", "; "+word+rest, func(text string) string { return d.style.paint(paintWarn, text) }
 	}
-	return paint(word) + truncateLine(rest, max(d.room()-labelled-len(word), 0))
+	return paint(word) + ansi.Truncate(rest, max(d.room()-labelled-len(word), 0), "…")
 }
 
 // NextStep is a command that continues from the results of a run.
@@ -88,11 +90,11 @@ func (d *drawing) figures() {
 	if about == "" {
 		about = d.run.Title
 	}
-	title := strings.Repeat("━", 2) + " " + truncateLine(about, width-4) + " "
-	d.print("\n%s\n", d.style.bold(title+strings.Repeat("━", max(width-columnsOf(title), 0))))
+	title := strings.Repeat("━", 2) + " " + ansi.Truncate(about, width-4, "…") + " "
+	d.print("\n%s\n", d.style.bold(title+strings.Repeat("━", max(width-ansi.StringWidth(title), 0))))
 	need := 0
 	for _, c := range list {
-		need += 1 + max(columnsOf(c.name), columnsOf(c.first), columnsOf(c.second))
+		need += 1 + max(ansi.StringWidth(c.name), ansi.StringWidth(c.first), ansi.StringWidth(c.second))
 	}
 	if half := (len(list) + 1) / 2; need > width { // two rows of figures
 		d.headColumns(list[:half], width, 0)
@@ -127,8 +129,8 @@ func (d *drawing) headColumns(list []headColumn, width, parts int) {
 			text := [3]string{c.name, c.first, c.second}[row]
 			sum += c.share
 			end := width * sum / parts
-			line += strings.Repeat(" ", max(end-used-columnsOf(text), 1))
-			used = max(end, used+1+columnsOf(text))
+			line += strings.Repeat(" ", max(end-used-ansi.StringWidth(text), 1))
+			used = max(end, used+1+ansi.StringWidth(text))
 			if p := paint; c.name == "Errors" && row == 1 && d.run.Profiling.Failed > 0 {
 				p = d.style.red
 				text = p(text)

@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 )
@@ -176,8 +178,8 @@ func TestForeignMessages(t *testing.T) {
 	table, _, _ = strings.Cut("┏"+table, "└")
 	lines := strings.Split(strings.TrimSpace(table), "\n")
 	for _, l := range lines {
-		if columnsOf(l) != columnsOf(lines[0]) || columnsOf(l) > 140 {
-			t.Errorf("%d columns, not %d: %s", columnsOf(l), columnsOf(lines[0]), l)
+		if ansi.StringWidth(l) != ansi.StringWidth(lines[0]) || ansi.StringWidth(l) > 140 {
+			t.Errorf("%d columns, not %d: %s", ansi.StringWidth(l), ansi.StringWidth(lines[0]), l)
 		}
 	}
 	if n := strings.Count(table, "日"); n != 30 {

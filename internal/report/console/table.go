@@ -5,6 +5,8 @@ package console
 import (
 	"io"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // style draws with or without colour.
@@ -59,7 +61,7 @@ func (t *table) render(w io.Writer, s style) error {
 	for _, n := range width {
 		total += n + 3
 	}
-	if pad := (total - columnsOf(t.title)) / 2; pad > 0 {
+	if pad := (total - ansi.StringWidth(t.title)) / 2; pad > 0 {
 		b.WriteString(strings.Repeat(" ", pad))
 	}
 	b.WriteString(s.bold(t.title) + "\n")
@@ -79,7 +81,7 @@ func (t *table) widths() []int {
 	for _, r := range append([][]string{t.head}, t.rows...) {
 		for i, cell := range r {
 			for line := range strings.SplitSeq(cell, "\n") {
-				width[i] = max(width[i], visible(line))
+				width[i] = max(width[i], ansi.StringWidth(line))
 			}
 		}
 	}
@@ -112,7 +114,7 @@ func (t *table) row(b *strings.Builder, s style, width []int, cells []string, ba
 			if k < len(parts[i]) {
 				text = parts[i][k]
 			}
-			pad := strings.Repeat(" ", width[i]-columnsOf(text))
+			pad := strings.Repeat(" ", width[i]-ansi.StringWidth(text))
 			switch {
 			case head:
 				text = s.bold(text)
@@ -135,15 +137,15 @@ const missing = "N/A"
 
 // panel is a framed text.
 func panel(w io.Writer, s style, title string, lines []string) error {
-	width := columnsOf(title) + 2
+	width := ansi.StringWidth(title) + 2
 	for _, l := range lines {
-		width = max(width, columnsOf(l))
+		width = max(width, ansi.StringWidth(l))
 	}
 	var b strings.Builder
-	side := width + 2 - columnsOf(title) - 2
+	side := width + 2 - ansi.StringWidth(title) - 2
 	b.WriteString("\n╭" + strings.Repeat("─", side/2) + " " + s.bold(title) + " " + strings.Repeat("─", side-side/2) + "╮\n")
 	for _, l := range lines {
-		b.WriteString("│ " + l + strings.Repeat(" ", width-columnsOf(l)) + " │\n")
+		b.WriteString("│ " + l + strings.Repeat(" ", width-ansi.StringWidth(l)) + " │\n")
 	}
 	b.WriteString("╰" + strings.Repeat("─", width+2) + "╯\n")
 	_, err := io.WriteString(w, b.String())
@@ -154,19 +156,16 @@ func panel(w io.Writer, s style, title string, lines []string) error {
 func wrap(text string, width int) string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {
-		runes := []rune(strings.TrimRight(line, "\r"))
-		for fits(runes, width) < len(runes) {
-			cut := fits(runes, width)
-			for i := cut; i > cut/2; i-- {
-				if runes[i] == ' ' {
-					cut = i
-					break
-				}
+		line = strings.TrimRight(line, "\r")
+		for fits(line, width) < len(line) {
+			cut := fits(line, width)
+			if i := strings.LastIndexByte(line[:cut+1], ' '); i > cut/2 {
+				cut = i
 			}
-			out = append(out, strings.TrimRight(string(runes[:cut]), " "))
-			runes = []rune(strings.TrimLeft(string(runes[cut:]), " "))
+			out = append(out, strings.TrimRight(line[:cut], " "))
+			line = strings.TrimLeft(line[cut:], " ")
 		}
-		out = append(out, string(runes))
+		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
 }

@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // On a terminal, tables fit the terminal: first the least important columns are dropped, then names are cut. Elsewhere the layout is
@@ -32,7 +34,7 @@ func (t *table) fit(room int) {
 	}
 	names := max(minNameWidth, t.widths()[0]-over)
 	for _, r := range t.rows {
-		r[0] = truncateLine(strings.ReplaceAll(r[0], "\n", " "), names)
+		r[0] = ansi.Truncate(strings.ReplaceAll(r[0], "\n", " "), names, "…")
 	}
 }
 
@@ -73,7 +75,7 @@ func (t *table) openRow(b *strings.Builder, s style, width []int, cells []string
 				text = parts[k]
 			}
 			more = more || k+1 < len(parts)
-			pad := strings.Repeat(" ", max(width[i]-visible(text), 0))
+			pad := strings.Repeat(" ", max(width[i]-ansi.StringWidth(text), 0))
 			if head {
 				text = s.dim(text)
 			} else if i == 0 && !t.nameless {
@@ -126,30 +128,4 @@ func (t *table) blankMissing() {
 			}
 		}
 	}
-}
-
-// visible is columnsOf without the escape sequences of style.
-func visible(s string) int {
-	n := columnsOf(s)
-	for {
-		i := strings.Index(s, "\x1b[")
-		if i < 0 {
-			return n
-		}
-		end := strings.IndexByte(s[i:], 'm')
-		if end < 0 {
-			return n
-		}
-		n -= columnsOf(s[i : i+end+1])
-		s = s[i+end+1:]
-	}
-}
-
-// truncateLine shortens a line to width columns; the last one is an ellipsis if something was removed.
-func truncateLine(line string, width int) string {
-	if columnsOf(line) <= width {
-		return line
-	}
-	runes := []rune(line)
-	return string(runes[:fits(runes, width-1)]) + "…"
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 )
@@ -38,7 +40,7 @@ func TestFits(t *testing.T) {
 		for _, o := range []Options{{Width: width}, {Width: width, Colour: true, AllTables: true}} {
 			text := onTerminal(t, r, o)
 			for line := range strings.Lines(text) {
-				if n := visible(strings.TrimRight(line, "\n")); n > width {
+				if n := ansi.StringWidth(strings.TrimRight(line, "\n")); n > width {
 					t.Errorf("%d columns on a terminal of %d: %s", n, width, line)
 				}
 			}

@@ -4,33 +4,12 @@ import (
 	"io"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
-	"golang.org/x/text/width"
+	"github.com/charmbracelet/x/ansi"
 
 	"aiperf/internal/report/termdraw"
 )
-
-// columnsOf returns the number of terminal columns of a text: two for wide characters, none for combining marks.
-func columnsOf(s string) (n int) {
-	for _, r := range s {
-		n += columnsOfRune(r)
-	}
-	return n
-}
-
-func columnsOfRune(r rune) int {
-	switch {
-	case r < 0x300:
-		return 1
-	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
-		return 0
-	}
-	switch width.LookupRune(r).Kind() {
-	case width.EastAsianWide, width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
-}
 
 // asciiWriter replaces every non-ASCII character by an ASCII one of the same width, for terminals that show only ASCII.
 type asciiWriter struct{ io.Writer }
@@ -71,13 +50,11 @@ func printable(r rune) rune {
 	return r
 }
 
-// fits returns the number of leading runes that need at most room columns, at least one.
-func fits(runes []rune, room int) int {
-	used := 0
-	for i, r := range runes {
-		if used += columnsOfRune(r); used > room {
-			return max(i, 1)
-		}
+// fits returns the number of leading bytes of a text that need at most room columns; those of at least one character.
+func fits(text string, room int) int {
+	n := len(ansi.Truncate(text, room, ""))
+	if n == 0 {
+		_, n = utf8.DecodeRuneInString(text)
 	}
-	return len(runes)
+	return n
 }
