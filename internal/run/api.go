@@ -70,8 +70,10 @@ func (o *runResources) startAPI(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	info := o.opts.Info
+	info.BenchmarkID = o.opts.BenchmarkID
 	source := &api.Source{
-		Ready: t.ready, Config: settings, Run: o.opts.Info, Metrics: t.metrics, Progress: t.progress, Workers: t.workers, Results: t.outcome,
+		Ready: t.ready, Config: settings, Run: info, Metrics: t.metrics, Progress: t.progress, Workers: t.workers, Results: t.outcome,
 		Page: func() []byte {
 			return promserver.Page(o.opts.Version, pageLabels(o.cfg, o.opts), gaugesOf(standingOf(t.load.Load())), t.figures.Now())
 		},

@@ -81,7 +81,7 @@ func TestAPI(t *testing.T) {
 			Stats map[string]float64 `json:"task_stats"`
 		}
 	}
-	var ready, page, settings string
+	var ready, page, settings, identity string
 	var results map[string]any
 	asked := 0
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -92,6 +92,7 @@ func TestAPI(t *testing.T) {
 			get("/api/workers", &workers)
 			get("/api/results", &results)
 			get("/api/config", &settings)
+			get("/api/run", &identity)
 			if header := get("/metrics", &page); header.Get("Access-Control-Allow-Origin") != "http://a" {
 				t.Errorf("%v", header)
 			}
@@ -106,6 +107,9 @@ func TestAPI(t *testing.T) {
 	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs, InputConfig: []byte(`{"endpoint":{"urls":["u"],"api_key":"<redacted>"}}`)})
 	if err != nil {
 		t.Fatal(err, errs.String())
+	}
+	if !strings.Contains(identity, `"benchmark_id":"`+run.BenchmarkID+`"`) || run.BenchmarkID == "" {
+		t.Errorf("/api/run of run %q: %s", run.BenchmarkID, identity)
 	}
 	model.Close() // from here on the notes of its goroutines are read
 	if n := run.Profiling.Value("request_count", metric.Avg); n != requests {
