@@ -69,7 +69,7 @@ func sharesOf(s *load.Scenario, limits connection.Limits) string {
 	if s.Share.Of <= 1 {
 		return ""
 	}
-	text := fmt.Sprintf("%d machines, each sends one of %d requests of the same schedule", s.Share.Of, s.Share.Of)
+	text := fmt.Sprintf("%d machines share one schedule, and each sends one in %d requests", s.Share.Of, s.Share.Of)
 	for i := range s.Phases {
 		p := &s.Phases[i]
 		if p.Warmup {
