@@ -83,7 +83,9 @@ func scheduleStats(s *metric.Summary, phases []*load.PhaseStats) metric.Schedule
 		e.LateAnswers += p.LateAnswers
 		steady := &p.Steady
 		e.RateSeconds += steady.Seconds
-		caps.Add(steady.Caps)
+		if f.Info.Mode != load.AgenticReplay { // all lanes of a replay are always in use, and nothing that is due waits for one
+			caps.Add(steady.Caps)
+		}
 		e.Asked += max(steady.Expected, steady.Planned)
 		if steady.Planned > 0 { // several machines
 			e.AskedOfRest += steady.Expected
