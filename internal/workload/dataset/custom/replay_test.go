@@ -193,6 +193,10 @@ func TestUnknownKeys(t *testing.T) {
 	if len(warnings) != 1 || !strings.Contains(warnings[0], ":2: unknown key txt") {
 		t.Errorf("got %q", warnings)
 	}
+	generated := `{"session_id":"s","input_length":512,"output_length":8,"hash_ids":[1],"timestamp":0.0,"group_id":2,"is_restart":true}`
+	if warnings = open(t, generated, base("mooncake_trace")).Info().Warnings; len(warnings) != 0 {
+		t.Errorf("a row of our own generator: %q", warnings)
+	}
 	warnings = open(t, `{"turns":[{"text":"a"},{"text":"b","txt":"c"}]}`, base("")).Info().Warnings
 	if len(warnings) != 1 || !strings.Contains(warnings[0], ":1: unknown key txt") {
 		t.Errorf("got %q", warnings)

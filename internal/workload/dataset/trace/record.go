@@ -37,10 +37,11 @@ const MaxInput = 10_000_000
 // MooncakeType is the name of the mooncake format.
 const MooncakeType = "mooncake_trace"
 
-// MooncakeKeys are the keys that a row of the format may have. Others are ignored with a warning. priority is accepted and not used.
+// MooncakeKeys are the keys that a row of the format may have. Others are ignored with a warning. priority is accepted and not used, and
+// so are group_id and is_restart, which the generator of coding agents writes for its reports.
 var MooncakeKeys = []string{
 	"type", "timestamp", "delay", "session_id", "input_length", "output_length", "hash_ids", "text_input", "messages", "tools",
-	"payload", "extra", "priority", "message_mode", "context_mode",
+	"payload", "extra", "priority", "message_mode", "context_mode", "group_id", "is_restart",
 }
 
 // prompts are the keys of which a mooncake row must have exactly one.
