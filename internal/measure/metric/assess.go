@@ -150,8 +150,12 @@ func (e *ClientStats) waitShare() float64 {
 
 // shortfall judges arrivals that were drawn and not sent by their most frequent cause.
 func (e *ClientStats) shortfall() (Verdict, string) {
+	drawn, skipped := int64(math.Round(e.Drawn)), " and skipped the rest"
 	sent := fmt.Sprintf("%.1f %% of the schedule was sent (%s of %s requests, %s of %s requests/s)",
-		100*e.sentShare(), terminal.Count(e.Sent), terminal.Count(int64(math.Round(e.Drawn))), figure(e.AchievedRate(), 4), figure(e.DrawnRate(), 4))
+		100*e.sentShare(), terminal.Count(e.Sent), terminal.Count(drawn), figure(e.AchievedRate(), 4), figure(e.DrawnRate(), 4))
+	if e.Sent >= drawn { // a pause shifted the schedule by less than a request
+		sent, skipped = fmt.Sprintf("%.1f %% of the scheduled rate was sent (%s of %s requests/s)", 100*e.sentShare(), figure(e.AchievedRate(), 4), figure(e.DrawnRate(), 4)), ""
+	}
 	most := max(e.Lost.Client, e.Lost.Cap, e.Lost.InDelay, e.Lost.Prefill, e.Lost.NoTurn)
 	switch {
 	case e.LateAnswers > 0 && e.lostToNothing() > most:
@@ -159,7 +163,7 @@ func (e *ClientStats) shortfall() (Verdict, string) {
 	case most == 0:
 		return VerdictRateNotReached, sent + "; the cause of the rest was not measured."
 	case e.Lost.Client == most:
-		return VerdictClientLimited, fmt.Sprintf("%s: the client fell behind and skipped the rest (%s).", sent, e.behindClause())
+		return VerdictClientLimited, fmt.Sprintf("%s: the client fell behind%s (%s).", sent, skipped, e.behindClause())
 	case e.Lost.Cap == most:
 		return VerdictServerLimited, sent + ": " + e.capClause() + "."
 	case e.Lost.Prefill == most:

@@ -41,6 +41,9 @@ func TestAssess(t *testing.T) {
 		{"cut short", open(), func(e *ClientStats) { e.Sent, e.CancelledByUser = 500, true }, VerdictValid, ""},
 		{"a draw below its mean is no cause", open(), func(e *ClientStats) { e.Drawn, e.Sent = 900, 900 }, VerdictValid, ""},
 		{"the sentence uses the figures of its test", open(), func(e *ClientStats) { e.Drawn, e.Sent = 1100, 1000 }, VerdictRateNotReached, "90.9 % of the schedule was sent (1,000 of 1,100 requests, 100 of 110 requests/s)"},
+		{"all sent, later", open(), func(e *ClientStats) {
+			e.Drawn, e.Sent, e.Lost.Client, e.Reanchors, e.ReanchorLost = 10.48, 10, 0.48, 1, 48*msec
+		}, VerdictClientLimited, "95.4 % of the scheduled rate was sent (1 of 1.048 requests/s): the client fell behind (its schedule restarted once and lost 48 ms)."},
 		{"slots taken by requests", open(), func(e *ClientStats) { e.CapShare, e.BusyShare = 0.4, 0.4 }, VerdictServerLimited, "Requests waited for a slot: requests in flight used every slot for 40.0 % of the sending time. The server answered too slowly for this rate, or the concurrency limit is too low for it."},
 		{"slots taken, rate missed", open(), func(e *ClientStats) { e.CapShare, e.BusyShare, e.Sent, e.Lost.Cap = 0.4, 0.4, 600, 400 }, VerdictServerLimited, "60.0 % of the schedule was sent"},
 		{"slots taken in the users' own delays", open(), func(e *ClientStats) { e.CapShare = 0.4 }, VerdictValid, ""},
