@@ -276,6 +276,27 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
+// TestCheckReadsEveryRow: a dry run refuses a bad row of a large file, which a run reads only when it gets there.
+func TestCheckReadsEveryRow(t *testing.T) {
+	b := whole(t.TempDir(), "mock://", 30)
+	file := filepath.Join(b.Artifacts.Dir, "large.jsonl")
+	row := `{"text":"` + strings.Repeat("word ", 2_000) + `"}` + "\n"
+	text := strings.Repeat(row, 900) // more than 8 MiB
+	for bad, want := range map[string]string{"": "", `{"other":1}` + "\n": "large.jsonl:901: at least one of text"} {
+		if err := os.WriteFile(file, []byte(text+bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		*b.Dataset() = config.Dataset{Name: "main", Type: config.DatasetFile, Path: file, Format: "single_turn"}
+		f, err := Check(t.Context(), b, ptr(config.Seed("1")), Options{Err: &locked{}})
+		switch {
+		case want == "" && (err != nil || f.Prompts != 900):
+			t.Errorf("a good file: %+v %v", f, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("a bad row: %+v %v, want %q", f, err, want)
+		}
+	}
+}
+
 // TestCheckSendsNothing: a dry run tells what the run would send.
 func TestCheckSendsNothing(t *testing.T) {
 	var served atomic.Int64

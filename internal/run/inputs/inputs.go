@@ -21,11 +21,17 @@ import (
 func CheckBodies(ctx context.Context, data *PreparedStore, e *endpoint.Endpoint, codec endpoint.Codec, whole bool, warn func(string)) error {
 	warned := map[string]bool{}
 	var drawn, n int
-	if g, ok := data.data.(dataset.OpenEnded); ok && !whole {
+	g, grows := data.data.(dataset.OpenEnded)
+	if grows && !whole {
 		drawn = g.Known()
 		n = min(drawn+data.data.Info().Started, checkedEarly)
 	} else {
 		drawn, n = data.data.Len(), dataset.All(data.data)
+		if grows { // a row that cannot be read ends the reading, and Len with it
+			if _, err := g.Reach(drawn); err != nil {
+				return err
+			}
+		}
 	}
 	for at := range n {
 		i := dataset.Nth(at, drawn)
