@@ -92,6 +92,7 @@ func (l *lockedSetting) pace() {
 				key = at + "type=fixed_schedule"
 			}
 			l.breaks(key, "", "replays agents at their own pace, not by "+strings.ReplaceAll(string(p.Type), "_", " "))
+			l.short(p, at)
 			continue
 		}
 		p.TimingMode = config.TimingReplay
@@ -116,7 +117,7 @@ func (l *lockedSetting) pace() {
 	}
 }
 
-// length checks that a phase is at least as long as a steady state.
+// length sets the usual length of a phase if none is given, and checks that it is at least as long as a steady state.
 func (l *lockedSetting) length(p *config.Phase, at string) {
 	if p.Duration == nil {
 		usual := config.Seconds(agentxDuration)
@@ -126,7 +127,12 @@ func (l *lockedSetting) length(p *config.Phase, at string) {
 		grace := config.Seconds(30)
 		p.GracePeriod = &grace
 	}
-	if *p.Duration < agentxShortest {
+	l.short(p, at)
+}
+
+// short reports a given duration that is shorter than a steady state.
+func (l *lockedSetting) short(p *config.Phase, at string) {
+	if p.Duration != nil && *p.Duration < agentxShortest {
 		l.breaks(at+"duration", config.FormatFloat(float64(*p.Duration)), fmt.Sprintf("takes %d s or more to reach a steady state", agentxShortest))
 	}
 }

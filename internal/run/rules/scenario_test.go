@@ -74,6 +74,11 @@ func TestLocks(t *testing.T) {
 		}
 	}
 
+	both := broken(func(s *Subject) { s.Profiling().Type, s.Profiling().Duration = config.PhasePoisson, seconds(100) })
+	if found := Lock(both, seven); len(found) != 2 || !spoken(found, "--request-rate", "--unsafe-override") || !spoken(found, "--benchmark-duration 100.0", "--unsafe-override") {
+		t.Errorf("a rate and a short phase: %+v", found)
+	}
+
 	own := agentx()
 	own.Datasets[0], own.UnsafeOverride = config.DefaultDataset(), true
 	if found := Lock(own, seven); len(found) != 1 || found[0].Warning || !strings.Contains(found[0].Text, "--unsafe-override helps only with recordings") {
