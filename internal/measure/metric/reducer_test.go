@@ -146,19 +146,25 @@ func TestCurves(t *testing.T) {
 	}
 }
 
-// TestCurvesWithoutStreaming: without first tokens nothing is known about prefill and decoding, so their curves are absent, not 0.
+// TestCurvesWithoutStreaming: if nothing is known about the first tokens, the curves of prefill and decoding are absent, not 0. If answers have no tokens,
+// such as embeddings, they are 0.
 func TestCurvesWithoutStreaming(t *testing.T) {
-	r := newSelection(t, chat).NewReducer()
-	rec := &record.Record{Start: ms(0), End: ms(40), WallOffset: 1_800_000_000_000_000_000}
-	add(r, rec, &record.Reply{PerChunkTokens: -1}, record.Counts{Input: 100, Output: 5, Reasoning: -1})
-	base := int64(1_800_000_000_000_000_000) + 1
-	s := r.Summary(Window{base, base + 80e6})
-	value(t, s, "effective_concurrency", Avg, 0.5)
-	for _, tag := range []string{"effective_total_throughput", "active_total_throughput", "effective_prefill_concurrency", "effective_prefill_throughput",
+	curves := []string{"effective_total_throughput", "active_total_throughput", "effective_prefill_concurrency", "effective_prefill_throughput",
 		"active_prefill_throughput", "effective_decode_concurrency", "effective_decode_throughput", "active_decode_throughput",
-		"effective_decode_throughput_per_user", "tokens_in_flight"} {
-		if res, ok := s.Get(tag); ok {
-			t.Errorf("%s is %+v", tag, res)
+		"effective_decode_throughput_per_user", "tokens_in_flight"}
+	for tokens, opts := range map[int]Options{5: {ProducesTokens: true, TokenizesInput: true}, -1: {TokenizesInput: true}} {
+		r := newSelection(t, opts).NewReducer()
+		rec, reply := streamed(0, 140)
+		add(r, rec, reply, record.Counts{Input: 100, Output: tokens, Reasoning: -1})
+		base := rec.Start + rec.WallOffset
+		s := r.Summary(Window{base, base + 180e6})
+		value(t, s, "effective_concurrency", Avg, 0.5)
+		if tokens > 0 {
+			none(t, s, curves...)
+			continue
+		}
+		for _, tag := range curves {
+			value(t, s, tag, Avg, 0)
 		}
 	}
 }

@@ -79,8 +79,8 @@ func (r *Reducer) curves(buckets []bucket) []map[string]stats.TimeWeighted {
 		active("active_image_samples_per_second", pictures, r.curve(0, imageUsers))
 		put("effective_image_samples_per_second_per_user", pictures.Per(all), perSecond)
 	}
-	if !r.firstTokens() {
-		return out // without streaming nothing separates prefill from decoding: these curves are not measured, and 0 would be wrong
+	if r.firstTokensUnknown() {
+		return out // nothing separates prefill from decoding: these curves are not measured, and 0 would be wrong
 	}
 	total := r.curve(r.rows, totalRate)
 	put("effective_total_throughput", total, perSecond)
@@ -125,15 +125,17 @@ func decodeUsers(_ *Reducer, t *timeline, s *stats.Steps) {
 	}
 }
 
-// firstTokens reports whether the instant of the first token is known for any request.
-func (r *Reducer) firstTokens() bool {
-	ttft := r.column("time_to_first_token").Cursor()
+// firstTokensUnknown reports whether answers have tokens, but no instant of a first one is known: they did not stream.
+func (r *Reducer) firstTokensUnknown() bool {
+	generated := false
+	ttft, output := r.column("time_to_first_token").Cursor(), r.column("output_sequence_length").Cursor()
 	for range r.rows {
 		if !math.IsNaN(ttft.Next()) {
-			return true
+			return false
 		}
+		generated = output.Next() > 0 || generated
 	}
-	return false
+	return generated
 }
 
 // pictured reports whether any request has images.
