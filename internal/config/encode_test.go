@@ -148,11 +148,48 @@ func TestLoadRefuses(t *testing.T) {
 		"benchmark: {phases: [5]}":                        "line 1: benchmark.phases[0]: 5 is not a mapping",
 		"benchmark: {endpoint: {streaming: maybe}}":       "line 1: benchmark.endpoint.streaming: maybe is not true or false",
 		"benchmark: {phases: [{rate_series: {pats: 1}}]}": "line 1: unknown key rate_series.pats (did you mean path?)",
-		"benchmark: {datasets: [{entries: \"7x\"}]}":      "line 1: benchmark.datasets[0].entries: 7x is not an integer",
-		"benchmark: {endpoint: {urls: {a: b}}}":           "line 1: benchmark.endpoint.urls[0]: a mapping is not text",
+		"benchmark: {dataset: {prompts: {sequence_distribution: [{isl: {mean: 9}, isl_stddev: 2, osl: 3, probability: 100}]}}}": "unknown key benchmark.datasets[0].prompts.sequence_distribution[0].isl_stddev",
+		"benchmark: {datasets: [{entries: \"7x\"}]}": "line 1: benchmark.datasets[0].entries: 7x is not an integer",
+		"benchmark: {endpoint: {urls: {a: b}}}":      "line 1: benchmark.endpoint.urls[0]: a mapping is not text",
 	} {
 		if _, err := readRun([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestSpreadOfWeightedPairs reads the standard deviations next to the lengths of a pair, as the Python tool does.
+func TestSpreadOfWeightedPairs(t *testing.T) {
+	r, err := readRun([]byte("benchmark: {model: m, endpoint: {url: h}, phases: {type: concurrency, requests: 1}, dataset: {prompts: {sequenceDistribution: [{isl: 9, islStddev: 2.5, osl: 3, osl_stddev: null, probability: 60}, " +
+		"{isl: {value: 5}, osl: 4, oslStddev: 1, probability: 40}]}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(r.Dataset().Prompts.SequenceDistribution)
+	want, _ := json.Marshal([]SequencePair{{ISL: *Normal(9, 2.5), OSL: *Fixed(3), Probability: 60}, {ISL: *Fixed(5), OSL: *Normal(4, 1), Probability: 40}})
+	if err != nil || string(got) != string(want) {
+		t.Errorf("%s (%v), want %s", got, err, want)
+	}
+}
+
+// TestNamesInLists requires the name of a dataset in a list, and a kind that agrees with the name of its phase.
+func TestNamesInLists(t *testing.T) {
+	const rest = "benchmark: {model: m, endpoint: {url: 'http://h'}, "
+	const ends = "phases: {type: concurrency, requests: 1}}"
+	for text, want := range map[string]string{
+		rest + "datasets: [{type: synthetic}], " + ends:                                                                            "benchmark.datasets[0].name is missing or empty",
+		rest + "datasets: [{type: synthetic, name: main}], " + ends:                                                                "",
+		rest + "dataset: {type: synthetic}, " + ends:                                                                               "",
+		rest + "dataset: {}, phases: [{name: warmup, kind: profiling, type: concurrency, requests: 1}]}":                           "profiling contradicts the name, which means kind warmup",
+		rest + "dataset: {}, warmup: {type: concurrency, requests: 1}, profiling: {kind: warmup, type: concurrency, requests: 1}}": "warmup contradicts the name, which means kind profiling",
+	} {
+		r, err := readRun([]byte(text))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if err := r.Validate(); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 }

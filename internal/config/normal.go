@@ -45,15 +45,7 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	if e := step(body, "endpoint"); e != nil && e.Kind == yaml.MappingNode {
 		normalEndpoint(e)
 	}
-	if rename(body, "dataset", "datasets") {
-		if d := step(body, "datasets"); d.Kind == yaml.MappingNode {
-			ensure(d, "name", text("default"))
-		}
-	}
-	datasets := listed(step(body, "datasets"))
-	for _, d := range datasets {
-		normalDataset(d)
-	}
+	datasets := datasetList(body)
 	phases := phaseList(body)
 	var wrong []string
 	for _, p := range phases {
@@ -211,6 +203,25 @@ func normalModels(m *yaml.Node) {
 	}
 }
 
+// datasetList returns the datasets of a body, written as a list or as the key dataset, in their long form.
+func datasetList(body *yaml.Node) []*yaml.Node {
+	for _, d := range entries(step(body, "datasets")) {
+		if d.Kind == yaml.MappingNode {
+			ensure(d, "name", text("")) // a dataset in a list must be named, like a phase; the check of values says so
+		}
+	}
+	if rename(body, "dataset", "datasets") {
+		if d := step(body, "datasets"); d.Kind == yaml.MappingNode {
+			ensure(d, "name", text("default"))
+		}
+	}
+	datasets := listed(step(body, "datasets"))
+	for _, d := range datasets {
+		normalDataset(d)
+	}
+	return datasets
+}
+
 func normalDataset(d *yaml.Node) {
 	if d.Kind != yaml.MappingNode {
 		return
@@ -222,6 +233,11 @@ func normalDataset(d *yaml.Node) {
 		standard.Synthesis = &s
 	}
 	normalMedia(d, &standard)
+	if prompts := step(d, "prompts"); prompts != nil {
+		for _, pair := range entries(step(prompts, "sequence_distribution")) {
+			pairSpread(pair)
+		}
+	}
 	if t := step(d, "type"); t != nil && t.Value != string(DatasetSynthetic) {
 		standard.Entries = 0
 		if standard.Prompts.ISL = nil; step(d, "prompts") == nil {
@@ -275,6 +291,23 @@ func shortLengths(d *yaml.Node) {
 		if v := removeKey(d, key); v != nil {
 			ensure(d, "prompts", mapping())
 			ensure(step(d, "prompts"), key, v)
+		}
+	}
+}
+
+// pairSpread moves isl_stddev and osl_stddev (tokens) of a weighted pair into its lengths. They are for lengths written as a number. Next to a
+// distribution they stay, and the check of keys refuses them.
+func pairSpread(pair *yaml.Node) {
+	for _, key := range []string{"isl", "osl"} {
+		length, spread := step(pair, key), step(pair, key+"_stddev")
+		switch {
+		case spread == nil:
+		case spread.ShortTag() == "!!null":
+			removeKey(pair, key+"_stddev")
+		case length != nil && length.Kind == yaml.ScalarNode && length.ShortTag() != "!!null":
+			mean := *length
+			*length = *pairs("mean", &mean)
+			add(length, "stddev", removeKey(pair, key+"_stddev"))
 		}
 	}
 }

@@ -24,6 +24,8 @@ func (s *schema) shortForms(top object) {
 	for _, short := range []string{"isl", "osl"} {
 		dataset[short] = s.typeSchema(reflect.TypeFor[Distribution](), "datasets.main.prompts."+short)
 	}
+	pair := part(part(dataset["prompts"].(object))["sequence_distribution"].(object)["items"].(object))
+	pair["isl_stddev"], pair["osl_stddev"] = object{"minimum": 0, "$ref": "#/$defs/number"}, object{"minimum": 0, "$ref": "#/$defs/number"}
 	for _, ramp := range []string{"concurrency_ramp", "prefill_ramp", "rate_ramp"} {
 		phase[ramp] = any1(s.typeSchema(reflect.TypeFor[Seconds](), ""), phase[ramp])
 	}
@@ -55,7 +57,8 @@ func (s *schema) shortForms(top object) {
 	}
 	s.shared["paced"] = pacedPhase
 	body["dataset"] = ref("dataset")
-	body["datasets"] = any1(object{"type": "array", "minItems": 1, "maxItems": 1, "items": ref("dataset")}, ref("dataset"))
+	named := object{"allOf": []any{ref("dataset"), object{"required": []string{"name"}}}}
+	body["datasets"] = any1(object{"type": "array", "minItems": 1, "maxItems": 1, "items": named}, ref("dataset"))
 	listed := object{"allOf": []any{ref("phase"), ref("paced"), namedPhase}}
 	body["phases"] = any1(
 		object{"type": "array", "minItems": 1, "items": listed, "prefixItems": []any{object{"allOf": []any{listed, first}}}, "contains": object{"not": object{"anyOf": []any{

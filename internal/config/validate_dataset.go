@@ -19,7 +19,7 @@ func (v *violations) dataset(b *Benchmark) {
 	}
 	d := b.Dataset()
 	path := "benchmark.datasets." + d.Name
-	v.addIf(d.Name == "", "benchmark.datasets[0].name", "is empty")
+	v.addIf(d.Name == "", "benchmark.datasets[0].name", "is missing or empty: give the dataset a name, for example main")
 	v.oneOf(path+".type", string(d.Type), "synthetic", "file", "public")
 	v.addIf(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes %s", v.spelling(path+".system_prompt_file"))
 	v.addIf(d.Entries < 0, path+".entries", "must be >= 1")

@@ -32,6 +32,9 @@ func (v *violations) phases(b *Benchmark) {
 		v.addIf(names[strings.ToLower(p.Name)], path, "is listed twice")
 		names[strings.ToLower(p.Name)] = true
 		v.oneOf(path+".kind", string(p.Kind), "warmup", "profiling")
+		for _, kind := range []PhaseKind{KindWarmup, KindProfiling} {
+			v.addIf(p.Name == string(kind) && p.Kind != kind, path+".kind", "%s contradicts the name, which means kind %s: rename the phase or change its kind", p.Kind, kind)
+		}
 		if _, ok, err := p.Type.Plugin(); err != nil {
 			v.addIf(true, path+".type", "%v", err)
 		} else if !ok {
