@@ -144,7 +144,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--num-prefix-prompts 5" + rowsPath, "!is for generated prompts"}, {"--batch-size-text 2" + rowsPath, "!is for generated prompts"},
 	{"--session-turns-mean 2" + rowsPath, "!is for generated prompts"}, {"--session-turn-delay-stddev 2" + rowsPath, "!is for generated prompts"},
 	{"--shared-system-prompt-length 5" + rowsPath, ""}, {"--user-context-prompt-length 5" + rowsPath, ""}, {"--session-delay-ratio 2" + rowsPath, ""},
-	{"--prompt-corpus random" + rowsPath, "!are cut from a text"}, {"--prompt-corpus coding" + rowsPath, ""}, {"--prompt-corpus random", ""},
+	{"--prompt-corpus random" + tracePath, "!are cut from a text"}, {"--prompt-corpus random" + rowsPath, ""}, {"--prompt-corpus coding" + rowsPath, ""}, {"--prompt-corpus random", ""},
 	{"--cache-bust first_turn_prefix", ""}, {"--cache-bust first_turn_prefix --endpoint-type completions", "!is for endpoint types chat"},
 	{"--cache-bust system_prefix", "!needs a system prompt"}, {"--cache-bust system_suffix --shared-system-prompt-length 9", ""},
 	{"--cache-bust warmup_isolation_first_turn", "?has no effect without a warm-up"}, {"--cache-bust warmup_isolation_first_turn --warmup-request-count 2", ""},

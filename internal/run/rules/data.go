@@ -82,7 +82,7 @@ var dataRules = []rule{
 	{row: "honest", keys: blockSize, when: syntheticData, text: "has no effect: generated prompts have no hash ids", level: warning},
 	{row: "honest", keys: []string{data + "inter_turn_delay_cap_seconds"}, when: syntheticData, text: "has no effect: it is for pauses recorded in a file", level: warning},
 	{row: "honest", keys: []string{data + "entries"}, when: all(hasFile, not(sampledFile)), text: "has no effect: the file decides the number of entries; see {" + measured + "sessions} and {" + measured + "requests}", level: warning},
-	{row: "prompt corpus", keys: []string{prompts + "corpus"}, when: all(hasFile, func(s *Subject) bool { return s.Lookup(prompts+"corpus") == "random" }),
+	{row: "prompt corpus", keys: []string{prompts + "corpus"}, when: all(hasFile, not(noTrace), func(s *Subject) bool { return s.Lookup(prompts+"corpus") == "random" }),
 		text: "random: prompts of a file that states lengths are cut from a text: sonnet or coding"},
 
 	{row: "66", keys: cacheBust, when: all(bustsCache, func(s *Subject) bool { return s.Endpoint != nil && !s.Endpoint.CacheBust }),
