@@ -66,7 +66,7 @@ func TestJudge(t *testing.T) {
 	}
 	for k, want := range []string{
 		"FAILED: a: time_to_first_token p99 is 205 ms: time_to_first_token:p99>200", "FAILED: a: error_rate is 2 %: error_rate>1",
-		`FAILED: a: inter_token_latency p50 was not measured, so "inter_token_latency:p50>5" cannot be ruled out`, "passed: a: error_rate is 2 %: not error_rate < 1",
+		`FAILED: a: inter_token_latency p50 was not measured, so "inter_token_latency:p50>5" cannot be ruled out`, "passed: a: error_rate is 2 %; it would fail if error_rate < 1",
 	} {
 		if s := results[k].Sentence(); s != want {
 			t.Errorf("%q, want %q", s, want)
@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 	if err != nil || xml.Unmarshal(text, &back) != nil || back.Tests != 15 || back.Failures != 10 {
 		t.Errorf("%v %+v\n%s", err, back, text)
 	}
-	if md := string(StepSummary(subjects, results)); !strings.Contains(md, "| a | – | – | – | 205 |") || !strings.Contains(md, "**failed**: a: error_rate is 2 %: error_rate>1") || !strings.Contains(md, "- passed: b: time_to_first_token p99 is 100 ms: not") {
+	if md := string(StepSummary(subjects, results)); !strings.Contains(md, "| a | – | – | – | 205 |") || !strings.Contains(md, "**failed**: a: error_rate is 2 %: error_rate>1") || !strings.Contains(md, "- passed: b: time_to_first_token p99 is 100 ms; it would fail if") {
 		t.Error(md)
 	}
 }
@@ -204,7 +204,7 @@ func TestWords(t *testing.T) {
 	}{
 		{"uncertain", Options{}, []string{
 			"undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): undecided whether time_to_first_token:p99>70, because the limit lies within the range",
-			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms): not time_to_first_token:p99>90",
+			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms); it would fail if time_to_first_token:p99>90",
 		}},
 		{"client limited", Options{}, []string{
 			`undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): undecided whether time_to_first_token:p99>70, because the verdict is "client limited"`,
@@ -212,11 +212,11 @@ func TestWords(t *testing.T) {
 		}},
 		{"client limited", Options{AllowInvalid: true}, []string{
 			`FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms): time_to_first_token:p99>70 (judged by the plain value, although the verdict is "client limited")`,
-			`passed: time_to_first_token p99 is 82 ms (60 to 82 ms): not time_to_first_token:p99>90 (judged by the plain value, although the verdict is "client limited")`,
+			`passed: time_to_first_token p99 is 82 ms (60 to 82 ms); it would fail if time_to_first_token:p99>90 (judged by the plain value, although the verdict is "client limited")`,
 		}},
 		{"uncertain", Options{AllowInvalid: true}, []string{
 			"FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms): time_to_first_token:p99>70 (judged by the plain value, although the limit lies within its range)",
-			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms): not time_to_first_token:p99>90",
+			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms); it would fail if time_to_first_token:p99>90",
 		}},
 	} {
 		subjects := []Subject{{Runs: []*metric.Run{judgedRun(60, 82, 82, c.verdict)}}}

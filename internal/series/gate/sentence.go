@@ -45,7 +45,7 @@ func (r *Result) finding() string {
 	case math.IsNaN(r.Value):
 		return fmt.Sprintf("%s was not measured, so %q cannot be ruled out", name, r.Gate.Text)
 	case r.Outcome == Passed:
-		return fmt.Sprintf("%s is %s: not %s", name, r.figures(), r.Gate.Text)
+		return fmt.Sprintf("%s is %s; it would fail if %s", name, r.figures(), r.Gate.Text)
 	case r.Outcome == Undecided:
 		return fmt.Sprintf("%s is %s: undecided whether %s", name, r.figures(), r.Gate.Text)
 	}
