@@ -15,7 +15,7 @@ PACKAGES ?= ./...
 VET      ?= $(GO) vet
 PYTHON   ?= python3
 # vet runs before. Without debug information a test links in half the time; traces of failures have their lines all the same.
-TESTFLAGS := -vet=off -ldflags=-w
+TESTFLAGS := -vet=off -ldflags=-s
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
 .PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-short test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools

@@ -171,7 +171,7 @@ func gpuLines(r *rand.Rand) []byte {
 // TestKnownCauses: the right cause is first in at least 95 % of the simulated runs, and without a cause at most 5 % of them name anything.
 func TestKnownCauses(t *testing.T) {
 	testhome.Slow(t)
-	runs, enough := 16, 0.9
+	runs, enough := 10, 0.9
 	if *full {
 		runs, enough = 200, 0.95
 	}
