@@ -97,7 +97,7 @@ func (i *invocation) begins(dir string) error {
 // carryOut executes the trials of a generator until there are no more or the user interrupts. If a place holds a run with other settings, it returns
 // an error.
 func (i *invocation) carryOut(g generator, cells []config.Cell) (results []trial, err error) {
-	sweepID := id()
+	sweepID := rng.UUID()
 	for {
 		t, more := g.Next(results)
 		if !more || i.ctx.Err() != nil {

@@ -172,7 +172,7 @@ func TestAGeneratorSeesResults(t *testing.T) {
 		t.Errorf("%d results: %+v, %v", len(results), results, err)
 	}
 	for n, info := range infos {
-		if info.Trial != n || info.SweepID == "" || info.SweepID != infos[0].SweepID {
+		if info.Trial != n || len(info.SweepID) != 36 || info.SweepID != infos[0].SweepID {
 			t.Errorf("run %d: %+v", n, info)
 		}
 	}

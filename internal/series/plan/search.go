@@ -90,7 +90,7 @@ func (i *invocation) searching() (int, error) {
 	}
 	defer stop()
 	i.showSeries(q.runs()*i.run.Sweep.MaxIterations, true, nil)
-	sweepID, reason := id(), ""
+	sweepID, reason := rng.UUID(), ""
 	for n := 0; n < i.run.Sweep.MaxIterations && reason == "" && i.ctx.Err() == nil; n++ {
 		var x []float64
 		if x, reason = plan.next(q.evidence()); reason != "" {
