@@ -193,7 +193,7 @@ func breath(ctx context.Context) {
 }
 
 // ids are drawn anew by every invocation.
-var ids = regexp.MustCompile(`[0-9a-f]{32}`)
+var ids = regexp.MustCompile(`[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // left are the files of a series. The mark of a finished run is not compared: it contains the machine's directories.
 func left(t *testing.T, dir string) map[string]string {
