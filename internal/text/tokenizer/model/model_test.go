@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -210,5 +211,33 @@ func TestForeign(t *testing.T) {
 	v.Index()
 	if v.ID("a") != 0 || v.Foreign("a") != 5 || v.ID("b") != None || v.Foreign("b") != 6 || !v.IsForeign(5) || v.IsForeign(0) || v.MaxID() != 6 || v.Len() != 3 || v.Longest() != 1 {
 		t.Errorf("%d %d %d %d, largest %d", v.ID("a"), v.Foreign("a"), v.ID("b"), v.Foreign("b"), v.MaxID())
+	}
+}
+
+// TestNewRanked: a vocabulary made at once finds the same ids as one to which the texts were added, for few texts and for many.
+func TestNewRanked(t *testing.T) {
+	for _, n := range []int{0, 1, 7, 300, 70_000} {
+		var blob []byte
+		var ends []uint32
+		want := NewVocab(n, 0)
+		for i := range n {
+			text := strconv.AppendInt([]byte("t"), int64(i)*7919, 36)
+			blob = append(blob, text...)
+			ends = append(ends, uint32(len(blob)))
+			want.Add(text, int32(i))
+		}
+		got := NewRanked(blob, ends)
+		if got.Len() != n || got.MaxID() != want.MaxID() || got.Longest() != want.Longest() {
+			t.Fatalf("%d texts: %d entries, highest id %d, longest %d", n, got.Len(), got.MaxID(), got.Longest())
+		}
+		for i := range n {
+			text, id := want.Entry(i)
+			if other, same := got.Entry(i); id != same || string(other) != string(text) || got.ID(string(text)) != id {
+				t.Fatalf("%d texts: %q has the ids %d and %d", n, text, got.ID(string(text)), same)
+			}
+		}
+		if id := got.ID("none of them"); id != None {
+			t.Errorf("%d texts: an unknown text has the id %d", n, id)
+		}
 	}
 }

@@ -38,6 +38,45 @@ func NewVocab(n, size int) *Vocab {
 	}
 }
 
+// NewRanked returns the vocabulary of different texts with the ids 0, 1, 2 … The texts lie in blob one behind the other and have these ends. The
+// vocabulary keeps blob and overwrites ends.
+func NewRanked(blob []byte, ends []uint32) *Vocab {
+	v := NewVocab(len(ends), 0)
+	v.blob, v.entries = blob, v.entries[:len(ends)+1]
+	for i, end := range ends {
+		v.entries[i].id, v.entries[i+1].off = int32(i), end
+		v.long = max(v.long, int(end-v.entries[i].off))
+	}
+	v.maxID = int32(len(ends)) - 1
+	hashes := ends
+	for i := range hashes {
+		hashes[i] = uint32(maphash.Bytes(v.seed, v.text(uint32(i))) >> 32)
+	}
+	v.fill(hashes)
+	return v
+}
+
+// partSlots is the number of slots of the table that fill writes in one pass: 512 KiB, which the cache of a core can hold.
+const partSlots = 1 << 16
+
+// fill writes all entries, which have these hashes and different texts, to the empty table, one part of it after the other. All at once, most entries
+// would wait for memory.
+func (v *Vocab) fill(hashes []uint32) {
+	mask := uint32(len(v.table) - 1)
+	for part := uint32(0); part <= mask; part += partSlots {
+		for i, h := range hashes {
+			if h&mask-part >= partSlots {
+				continue
+			}
+			at := h & mask
+			for v.table[at] != 0 {
+				at = (at + 1) & mask
+			}
+			v.table[at] = uint64(h)<<32 | uint64(i+1)
+		}
+	}
+}
+
 // tableSize returns the power of two at which n entries fill less than two thirds.
 func tableSize(n int) int { return 1 << bits.Len(uint(n+n/2)|15) }
 

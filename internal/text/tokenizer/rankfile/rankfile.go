@@ -109,8 +109,8 @@ func Unpack(compressed []byte) (*model.Vocab, error) {
 		return nil, fmt.Errorf("packed rank list: %d bytes are too short for the number of tokens", len(packed))
 	}
 	end, rest := packed[w], packed[w+1:]
-	v := model.NewVocab(int(count), len(rest)-int(count))
-	for i := range count {
+	blob, ends := packed[:0], make([]uint32, count) // the texts move together, in the same memory
+	for i := range ends {
 		n := 0
 		if len(rest) > 0 {
 			n = 1 + bytes.IndexByte(rest[1:], end)
@@ -118,11 +118,12 @@ func Unpack(compressed []byte) (*model.Vocab, error) {
 		if n == 0 {
 			return nil, fmt.Errorf("packed rank list: token %d has no end", i)
 		}
-		v.Add(rest[:n], int32(i))
+		blob = append(blob, rest[:n]...)
+		ends[i] = uint32(len(blob))
 		rest = rest[n+1:]
 	}
 	if len(rest) > 0 {
 		return nil, fmt.Errorf("packed rank list: %d bytes are left after the last token", len(rest))
 	}
-	return v, nil
+	return model.NewRanked(blob, ends), nil
 }
