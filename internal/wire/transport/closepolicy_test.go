@@ -14,10 +14,16 @@ func TestConnectionsAreLeftAloneWhileTheyAreYoungOrTheServerIsRude(t *testing.T)
 	m := &closePolicy{}
 	now := clock.Now()
 	fresh := func(uses int) *conn { return &conn{key: "http://h:1", idleSince: clock.Now(), uses: uses} }
-	if d := m.pause(fresh(1)); d <= 0 || d > reusePause {
+	pause := func(uses int) (d time.Duration) { // of a connection that has just become idle; more than one try, because this thread may be paused between
+		for range 100 {
+			d = max(d, m.pause(fresh(uses)))
+		}
+		return d
+	}
+	if d := pause(1); d <= 0 || d > reusePause {
 		t.Errorf("a young connection waits %v", d)
 	}
-	if d := m.pause(fresh(youngUses)); d != 0 {
+	if d := pause(youngUses); d != 0 {
 		t.Errorf("a trusted connection waits %v", d)
 	}
 	if d := m.pause(&conn{idleSince: now - int64(time.Hour), uses: 1}); d > 0 {
@@ -28,7 +34,7 @@ func TestConnectionsAreLeftAloneWhileTheyAreYoungOrTheServerIsRude(t *testing.T)
 	if m.closed(old); m.pause(fresh(youngUses)) != 0 {
 		t.Error("a server that closes connections after a long idle time is not closesEarly")
 	}
-	if m.closed(fresh(youngUses)); m.pause(fresh(youngUses)) <= 0 {
+	if m.closed(fresh(youngUses)); pause(youngUses) <= 0 {
 		t.Error("a server that closed right after an answer is trusted")
 	}
 }
