@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
+	"aiperf/internal/report/termdraw"
 )
 
 // Windows of a search that a terminal shows: the first and the last ones. The files have all.
@@ -35,7 +34,7 @@ func (d *drawing) search(s *metric.AdaptiveResult) {
 		for k, text := range s.Levels {
 			name := fmt.Sprintf("Level %d", k+1)
 			if len(s.Levels) == 1 {
-				name = ansi.Truncate(terminal.Line(text), max(8, d.room()-56), "…")
+				name = termdraw.Cut(terminal.Line(text), max(8, d.room()-56))
 			}
 			t.head = append(t.head, name)
 		}

@@ -179,7 +179,7 @@ func (d *drawing) rule(title string) {
 	if n := d.room() - ansi.StringWidth(title) - 1; n > 0 {
 		line = " " + d.style.dim(strings.Repeat("─", n))
 	}
-	d.print("\n%s%s\n", d.style.bold(ansi.Truncate(title, d.room(), "…")), line)
+	d.print("\n%s%s\n", d.style.bold(termdraw.Cut(title, d.room())), line)
 }
 
 // metricTables writes the tables of all groups. A terminal shows only the main one and names the others, unless all are requested.
@@ -394,14 +394,14 @@ func (d *drawing) openErrors(groups []metric.ErrorGroup) {
 		if g.Error.Code != 0 {
 			code = strconv.Itoa(g.Error.Code)
 		}
-		kind := ansi.Truncate(g.Error.Type, 26, "…")
+		kind := termdraw.Cut(g.Error.Type, 26)
 		used = max(used, ansi.StringWidth(kind))
 		t.rows = append(t.rows, []string{trim(float64(g.Count)), trim1(100*float64(g.Count)/max(all, 1)) + " %", code, kind, ""})
 	}
 	width := t.widths()
 	room := max(16, d.room()-width[0]-width[1]-width[2]-used-4*gap)
 	for i, g := range groups {
-		t.rows[i][4] = wrap(ansi.Truncate(strings.Join(strings.Fields(shorten(g.Error.Reason())), " "), errorLines*room-errorLines, "…"), room)
+		t.rows[i][4] = wrap(termdraw.Cut(strings.Join(strings.Fields(shorten(g.Error.Reason())), " "), errorLines*room-errorLines), room)
 	}
 	d.table(t)
 }

@@ -10,6 +10,7 @@ import (
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
+	"aiperf/internal/report/termdraw"
 )
 
 // Headline writes the most important results of a run. It comes last, next to the shell prompt. The six figures have the names and the order of the
@@ -37,7 +38,7 @@ func (d *drawing) shortVerdict(v *metric.Validity) string {
 	if failed := metric.FailedPercent(d.run.Failures()); failed != "" {
 		word, rest, paint = failed+" failed", "; "+word+rest, func(text string) string { return d.style.paint(paintWarn, text) }
 	}
-	return paint(word) + ansi.Truncate(rest, max(d.room()-labelled-len(word), 0), "…")
+	return paint(word) + termdraw.Cut(rest, max(d.room()-labelled-len(word), 0))
 }
 
 // NextStep is a command that continues from the results of a run.
@@ -90,7 +91,7 @@ func (d *drawing) figures() {
 	if about == "" {
 		about = d.run.Title
 	}
-	title := strings.Repeat("━", 2) + " " + ansi.Truncate(about, width-4, "…") + " "
+	title := strings.Repeat("━", 2) + " " + termdraw.Cut(about, width-4) + " "
 	d.print("\n%s\n", d.style.bold(title+strings.Repeat("━", max(width-ansi.StringWidth(title), 0))))
 	need := 0
 	for _, c := range list {

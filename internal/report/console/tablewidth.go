@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"aiperf/internal/report/termdraw"
 )
 
 // On a terminal, tables fit the terminal: first the least important columns are dropped, then names are cut. Elsewhere the layout is
@@ -34,7 +36,7 @@ func (t *table) fit(room int) {
 	}
 	names := max(minNameWidth, t.widths()[0]-over)
 	for _, r := range t.rows {
-		r[0] = ansi.Truncate(strings.ReplaceAll(r[0], "\n", " "), names, "…")
+		r[0] = termdraw.Cut(strings.ReplaceAll(r[0], "\n", " "), names)
 	}
 }
 
