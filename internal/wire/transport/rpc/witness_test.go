@@ -56,6 +56,9 @@ func (p *peer) message(text string) { p.bytes(string(grpcwire.AppendMessage(nil,
 
 func (p *peer) bytes(b string) { _ = p.WriteData(p.stream, false, []byte(b)) } // as above
 
+// leave ends what the peer writes. It goes on reading: if bytes of the client were unread, the system would reset the connection.
+func (p *peer) leave() { _ = p.conn.(*net.TCPConn).CloseWrite() } // as above
+
 // answerWith starts a server whose connections answer their first request with frames, and then read until the client leaves.
 func answerWith(t *testing.T, answer func(*peer)) string {
 	t.Helper()
@@ -231,8 +234,8 @@ func TestEndsLikeTheLibrary(t *testing.T) {
 			p.begin()
 			p.head(true, "grpc-status", "0")
 		},
-		"closed":                func(p *peer) { p.begin(); p.conn.Close() },
-		"closed, half a frame":  func(p *peer) { p.begin(); _, _ = p.conn.Write([]byte{0, 0}); p.conn.Close() },
+		"closed":                func(p *peer) { p.begin(); p.leave() },
+		"closed, half a frame":  func(p *peer) { p.begin(); _, _ = p.conn.Write([]byte{0, 0}); p.leave() },
 		"oversized frame":       func(p *peer) { p.begin(); _ = p.WriteRawFrame(http2.FrameData, 0, p.stream, make([]byte, 20000)) },
 		"window update of zero": func(p *peer) { p.begin(); _ = p.WriteRawFrame(http2.FrameWindowUpdate, 0, p.stream, make([]byte, 4)) },
 	} {
