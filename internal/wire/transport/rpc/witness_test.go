@@ -56,7 +56,7 @@ func (p *peer) message(text string) { p.bytes(string(grpcwire.AppendMessage(nil,
 
 func (p *peer) bytes(b string) { _ = p.WriteData(p.stream, false, []byte(b)) } // as above
 
-// leave ends what the peer writes. It goes on reading: if bytes of the client were unread, the system would reset the connection.
+// leave ends what the peer writes. It continues to read: if bytes of the client were unread, the system would reset the connection.
 func (p *peer) leave() { _ = p.conn.(*net.TCPConn).CloseWrite() } // as above
 
 // answerWith starts a server whose connections answer their first request with frames, and then read until the client leaves.
