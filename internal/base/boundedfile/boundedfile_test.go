@@ -75,7 +75,9 @@ func TestPipeWithoutWriter(t *testing.T) {
 	}
 }
 
-func TestBounds(t *testing.T) {
+// TestEndless: a device that never ends is read to the limit of files that are not regular.
+func TestEndless(t *testing.T) {
+	testhome.Slow(t)
 	for _, read := range []func() error{
 		func() error { _, err := Open("/dev/zero"); return err },
 		func() error { _, err := ReadAll("/dev/zero", 100); return err },
@@ -84,6 +86,9 @@ func TestBounds(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
+}
+
+func TestBounds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(path, []byte("12345"), 0o600); err != nil {
 		t.Fatal(err)

@@ -69,6 +69,8 @@ func TestMedia(t *testing.T) {
 }
 
 func TestMediaFaults(t *testing.T) {
+	path := folder(t, "")
+	t.Chdir(filepath.Dir(path))
 	for row, want := range map[string]string{
 		`{"image":"nope.png"}`:                                         "image: file not found: nope.png",
 		`{"images":["a.png","nope"]}`:                                  "images[1]: file not found: nope",
@@ -99,7 +101,9 @@ func TestMediaFaults(t *testing.T) {
 		for _, c := range []struct{ format, row, key string }{
 			{"single_turn", row, ""}, {"random_pool", row, ""}, {"multi_turn", `{"turns":[{"text":"a"},` + row + "]}", "turns[1]"},
 		} {
-			path := folder(t, "\n"+c.row)
+			if err := os.WriteFile(path, []byte("\n"+c.row), 0o600); err != nil {
+				t.Fatal(err)
+			}
 			_, err := Open(path, base(c.format))
 			if err == nil || !strings.HasPrefix(err.Error(), path+":2: "+c.key) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s %.80s: %v, want %q", c.format, row, err, want)
@@ -107,7 +111,6 @@ func TestMediaFaults(t *testing.T) {
 		}
 		o := base("single_turn")
 		o.Records = []Pool{{Rows: raws(`{"text":"a"}`, row)}}
-		t.Chdir(filepath.Dir(folder(t, "")))
 		if _, err := Open("", o); err == nil || !strings.HasPrefix(err.Error(), "records[1]") || !strings.Contains(strings.Replace(err.Error(), "records[1].", "records[1]: ", 1), want) {
 			t.Errorf("in a configuration %.80s: %v, want %q", row, err, want)
 		}

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/base/testhome"
 	"aiperf/internal/workload/dataset"
 )
 
 // TestRecordedCasesInPieces runs the recorded cases as if every file were so large that it is read in pieces during use.
 func TestRecordedCasesInPieces(t *testing.T) {
+	testhome.Slow(t)
 	large, whole := largeSet, wholeFile
 	largeSet, wholeFile = 1, 0
 	t.Cleanup(func() { largeSet, wholeFile = large, whole })
@@ -54,6 +56,7 @@ func TestRecordedCasesInPieces(t *testing.T) {
 
 // TestDirectoryInPlaceOfTheHub checks that a copy of a repository gives the same, without network access.
 func TestDirectoryInPlaceOfTheHub(t *testing.T) {
+	testhome.Slow(t)
 	seen := 0
 	for name, c := range readCases(t) {
 		set := Find(c.expect.Set)
