@@ -71,7 +71,7 @@ func Assess(e ClientStats, run *Summary, spell setting.Spell) *Validity {
 func (e *ClientStats) clientFaults() []string {
 	var out []string
 	if e.CPUShare > busyCPU {
-		out = append(out, fmt.Sprintf("it used %.0f %% of its %s", 100*e.CPUShare, terminal.Plural(int64(e.Cores), "core")))
+		out = append(out, fmt.Sprintf("it used %.0f %% of %s", 100*e.CPUShare, e.ownCPUs()))
 	}
 	if e.FileLimitHits > 0 {
 		out = append(out, fmt.Sprintf("%s failed on its own limits (open files or ports)", terminal.Plural(e.FileLimitHits, "connection")))
@@ -132,6 +132,8 @@ func (e *ClientStats) doubtClause(list []estimate, judged int) string {
 // lateReads describes what kept the client from reading.
 func (e *ClientStats) lateReads() string {
 	switch {
+	case e.throttled():
+		return " because " + e.stopClause()
 	case e.Stalls > 0 && e.StallLongest > longPause:
 		return fmt.Sprintf(" because it was stopped %s (longest %s)", times(e.Stalls), formatDuration(e.StallLongest))
 	case e.ThreadWait > 0:
@@ -188,6 +190,9 @@ func (e *ClientStats) behindClause() string {
 	var parts []string
 	if e.Reanchors > 0 {
 		parts = append(parts, fmt.Sprintf("its schedule restarted %s and lost %s", times(int64(e.Reanchors)), formatDuration(e.ReanchorLost)))
+	}
+	if e.throttled() {
+		parts = append(parts, e.stopClause())
 	}
 	if e.Stalls > 0 {
 		parts = append(parts, fmt.Sprintf("it was paused %s, longest %s", times(e.Stalls), formatDuration(e.StallLongest)))

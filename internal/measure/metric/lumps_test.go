@@ -126,7 +126,7 @@ func TestOneLumpHasNoITL(t *testing.T) {
 	}
 	e := calm()
 	e.OneLump = 1
-	if notes := strings.Join(Assess(e, nil, nil).Notes, ""); !strings.Contains(notes, "All events of 1 answer arrived together: no inter token latency.") {
+	if notes := strings.Join(Assess(e, nil, nil).Notes, ""); !strings.Contains(notes, "aiperf read all events of 1 answer together: no inter token latency.") {
 		t.Error(notes)
 	}
 }

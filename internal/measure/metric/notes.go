@@ -106,7 +106,8 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 		map[bool]string{true: "tokens", false: "answers"}[e.StreamAnswers > 0], terminal.Count(e.Uncertain), terminal.Count(e.Valid), e.lateness())
 	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", formatDuration(e.StallLongest), times(e.Stalls), formatDuration(e.StallTotal))
-	note(e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
+	note(e.throttled(), "aiperf did nothing for part of the time, because %s. Raise the quota (on Kubernetes limits.cpu).", e.stopClause())
+	note(!e.throttled() && e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),
 		"aiperf waited for a free CPU %.0f %% of the time it wanted to run: other programs on this machine (perhaps the server itself) kept the cores busy.", 100*e.waitShare())
 	note(e.GCPauseMax > longPause, "The garbage collector of aiperf paused it for at most %s.", formatDuration(e.GCPauseMax))
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
@@ -116,7 +117,7 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	n := e.unfinished()
 	note(n > 0, "%s of %s came without a finish reason, unlike the others: the server or a proxy may have ended %s early.", terminal.Count(n), terminal.Plural(e.Valid, "answer"), pronoun(n))
 	note(e.OneMessage > 0, "%s arrived in one message: no inter token latency.", terminal.Plural(e.OneMessage, "answer"))
-	note(e.OneLump > 0, "All events of %s arrived together: no inter token latency.", terminal.Plural(e.OneLump, "answer"))
+	note(e.OneLump > 0, "aiperf read all events of %s together: no inter token latency.", terminal.Plural(e.OneLump, "answer"))
 }
 
 // fewRequests is the number of requests below which a note warns that they are few: p90 needs as many.
@@ -166,7 +167,8 @@ func (e *ClientStats) loadNotes(note addNote) {
 func (e *ClientStats) machineNotes(note addNote) {
 	note(e.MachineCPU > BusyMachine, "The CPUs of this machine were %.0f %% busy (mean of %s).", e.MachineCPU, terminal.Plural(e.MachineSamples, "reading"))
 	note(e.Steal > StolenShare, "A hypervisor took %.1f %% of this machine's CPU time (at most %.1f %%).", e.Steal, e.StealMax)
-	note(e.Pressure > WaitedShare, "For %.0f %% of the time some program on this machine waited for a CPU. A server on this machine may have been slowed down too.", e.Pressure)
+	note(e.Pressure > WaitedShare && e.throttled(), "For %.0f %% of the time some program on this machine waited for a CPU. A program that its CPU quota stops, like aiperf here, counts too.", e.Pressure)
+	note(e.Pressure > WaitedShare && !e.throttled(), "For %.0f %% of the time some program on this machine waited for a CPU. A server on this machine may have been slowed down too.", e.Pressure)
 	note(e.MemoryMax > FullMemory, "The memory of this machine was %.0f %% full.", e.MemoryMax)
 	note(e.PortsMax > UsedPorts, "TCP connections on this machine, also closed ones that wait, were %.0f %% of the ports for connections to one server address.", e.PortsMax)
 }

@@ -75,7 +75,7 @@ func (v *Validity) shortDoubt() string {
 func (e *ClientStats) shortFault() string {
 	switch {
 	case e.CPUShare > busyCPU:
-		return fmt.Sprintf("%.0f %% of %s used", 100*e.CPUShare, terminal.Plural(e.Cores, "core"))
+		return fmt.Sprintf("%.0f %% of %s used", 100*e.CPUShare, e.CPUs())
 	case e.FileLimitHits > 0:
 		return terminal.Plural(e.FileLimitHits, "connection") + " hit its own limits"
 	case e.short():

@@ -9,7 +9,7 @@ type ClientStats struct {
 	MachineParts
 
 	// Client.
-	CPUShare     float64       // 0 to 1, share of the available cores
+	CPUShare     float64       // 0 to 1, share of the available cores, or of the quota if that is smaller
 	Cores        int           // number of available cores
 	Machine      string        // fingerprint of the client's machine: equal for runs from one machine; "" = unknown
 	CPUTime      time.Duration // user and system, all threads
@@ -47,6 +47,7 @@ type ClientStats struct {
 	Certainty
 	Trend
 	MachineUse
+	QuotaUse
 	QueueTrend
 	PathUse
 	ConnectionUse

@@ -84,7 +84,7 @@ func (d *drawing) evidence(v *metric.Validity) {
 		d.say("  Read delay (from the kernel to aiperf): p50 %s, p99 %s%s; messages read together with a later one: %s\n", span(v.ReadDelayP50), span(v.ReadDelayP99), restClause(v), sharedReads(v))
 	}
 	if v.Cores > 0 { // otherwise no measured phase has begun
-		d.say("  Client: CPU %.0f %% of %s, longest pause %s; at most %s waited to be processed (room for %s)\n", 100*v.CPUShare, terminal.Plural(v.Cores, "core"), span(v.StallLongest), terminal.Plural(v.BacklogMax, "finished request"), terminal.Count(v.BacklogSize))
+		d.say("  Client: CPU %.0f %% of %s, %s; at most %s waited to be processed (room for %s)\n", 100*v.CPUShare, v.CPUs(), pauses(v), terminal.Plural(v.BacklogMax, "finished request"), terminal.Count(v.BacklogSize))
 	}
 	if d.approximate {
 		d.say("  %s marks figures that are known only approximately; validity.bounds in the JSON summary has their limits\n", metric.ApproximateMark)
@@ -95,6 +95,14 @@ func (d *drawing) evidence(v *metric.Validity) {
 	for _, n := range v.Notes {
 		d.say("  Note: %s\n", n)
 	}
+}
+
+// pauses says how long threads of the client waited for a CPU, and the longest pause of the whole process apart from that.
+func pauses(v *metric.Validity) string {
+	if v.ThreadWait <= 0 {
+		return "longest pause " + span(v.StallLongest)
+	}
+	return "its threads waited " + span(v.ThreadWait) + " for a CPU in all, longest other pause " + span(v.StallLongest)
 }
 
 // withoutLost adds that the figures of the schedule may not include those of machines that were lost.

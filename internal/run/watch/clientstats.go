@@ -19,7 +19,7 @@ func ClientStats(run *metric.Run, phases []*load.PhaseStats, m *MachineStats, re
 	e := metric.ClientStats{
 		CPUShare: m.CPUShare, Cores: m.Cores, Machine: m.Machine, CPUTime: m.CPU, GCPauseMax: m.MaxPause, GCPauseTotal: m.TotalPause,
 		ThreadWait: m.Stalls.ThreadWait, Stalls: m.Stalls.Count, StallLongest: m.Stalls.Longest, StallTotal: m.Stalls.Total, WakeDelay: m.Stalls.WakeDelay, WakesLate: 100 * m.Stalls.WakesLate,
-		BacklogMax: int(m.BacklogMax), BacklogSize: pipelineQueue, Spilled: m.Spilled, MachineUse: m.MachineUse,
+		BacklogMax: int(m.BacklogMax), BacklogSize: pipelineQueue, Spilled: m.Spilled, MachineUse: m.MachineUse, QuotaUse: m.Quota,
 		Valid: s.Valid, Failed: s.Failed, Planned: s.PlannedCancellations(), SharedReads: s.SharedReads, OneMessage: s.OneMessage, Uncounted: s.Uncounted, Messages: messages(s),
 		ReadDelays: m.ReadDelays.Count, ReadDelayP50: time.Duration(m.ReadDelays.Quantile(0.5)), ReadDelayP99: time.Duration(m.ReadDelays.Quantile(0.99)),
 		PacketsLost: m.PacketsLost, CaptureMissing: m.CaptureMissing, LongestRest: m.LongestRest,

@@ -33,7 +33,7 @@ func (h *Health) SoFar(s *liveview.State, now *load.Snapshot, capped bool, spell
 	}
 	e := metric.ClientStats{
 		CPUShare: used.share(), Cores: used.Cores, CPUTime: used.CPU, ThreadWait: stalls.ThreadWait, Stalls: stalls.Count, StallLongest: stalls.Longest, StallTotal: stalls.Total,
-		Valid: s.Counts.OK, Failed: s.Counts.Errors, Messages: s.Counts.OK,
+		QuotaUse: used.Quota, Valid: s.Counts.OK, Failed: s.Counts.Errors, Messages: s.Counts.OK,
 	}
 	if delays := h.Client.ReadDelays(); delays.Count > 0 {
 		e.ReadDelays, e.ReadDelayP50, e.ReadDelayP99 = delays.Count, time.Duration(delays.Quantile(0.5)), time.Duration(delays.Quantile(0.99))

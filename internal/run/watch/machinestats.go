@@ -15,7 +15,7 @@ import (
 // MachineStats is what a machine that sends requests measured of itself during the profiling phases.
 type MachineStats struct {
 	Usage
-	CPUShare       float64 // 0 to 1, share of the available cores
+	CPUShare       float64 // 0 to 1, share of the available cores, or of the quota if that is smaller
 	Machine        string  // fingerprint; "" = unknown
 	ReadDelays     stats.Histogram
 	LongestRest    time.Duration // of the reader
@@ -44,17 +44,18 @@ func StatsOf(used Usage, client *transport.Client, waiting Backlog, use metric.M
 
 // Visit encodes or decodes the measurements of a machine.
 func (m *MachineStats) Visit(c *binenc.Coder) {
-	for _, d := range []*time.Duration{&m.Wall, &m.CPU, &m.MaxPause, &m.TotalPause, &m.Stalls.Longest, &m.Stalls.Total, &m.Stalls.ThreadWait, &m.Stalls.WakeDelay, &m.LongestRest} {
+	for _, d := range []*time.Duration{&m.Wall, &m.CPU, &m.MaxPause, &m.TotalPause, &m.Stalls.Longest, &m.Stalls.Total, &m.Stalls.ThreadWait, &m.Stalls.WakeDelay, &m.LongestRest, &m.Quota.QuotaPeriod} {
 		c.Int64((*int64)(d))
 	}
 	c.Int(&m.Cores)
-	for _, n := range []*int64{&m.Stalls.Count, &m.PacketsLost, &m.BacklogMax, &m.Spilled, &m.MachineUse.MachineSamples} {
+	for _, n := range []*int64{&m.Stalls.Count, &m.PacketsLost, &m.BacklogMax, &m.Spilled, &m.MachineUse.MachineSamples, &m.Quota.QuotaPeriods, &m.Quota.QuotaStops} {
 		c.Int64(n)
 	}
 	c.String(&m.Machine)
 	c.String(&m.CaptureMissing)
 	m.ReadDelays.Visit(c)
 	c.Float64(&m.CPUShare)
+	c.Float64(&m.Quota.QuotaCores)
 	c.Float64(&m.Stalls.WakesLate)
 	for _, v := range shares(&m.MachineUse) {
 		c.Float64(v)
@@ -67,7 +68,7 @@ func shares(u *metric.MachineUse) []*float64 {
 }
 
 // Combine returns the measurements of several machines as those of one: sums of what is counted, and of everything else the worst machine's, because a
-// disturbance of one machine disturbs its part of the results. Machines on one computer share its cores.
+// disturbance of one machine disturbs its part of the results. Machines on one computer share its cores, but each has its own quota.
 func Combine(list []MachineStats) (all MachineStats) {
 	computers := map[string]*MachineStats{} // cores and CPU share, by fingerprint
 	for i := range list {
@@ -78,8 +79,15 @@ func Combine(list []MachineStats) (all MachineStats) {
 			computers[m.Machine] = of
 			all.Cores += m.Cores
 		}
-		of.CPUShare += m.CPUShare
-		all.CPUShare = max(all.CPUShare, of.CPUShare)
+		if m.hasQuota() {
+			all.CPUShare = max(all.CPUShare, m.CPUShare)
+		} else {
+			of.CPUShare += m.CPUShare
+			all.CPUShare = max(all.CPUShare, of.CPUShare)
+		}
+		if m.Quota.StoppedMore(&all.Quota) {
+			all.Quota = m.Quota
+		}
 		all.Wall, all.CPU = max(all.Wall, m.Wall), all.CPU+m.CPU
 		all.MaxPause, all.TotalPause = max(all.MaxPause, m.MaxPause), max(all.TotalPause, m.TotalPause)
 		s, o := &all.Stalls, &m.Stalls

@@ -9,6 +9,8 @@ import (
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/base/processors"
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/telemetry/machine"
 	"aiperf/internal/workload/load"
 )
 
@@ -17,6 +19,7 @@ import (
 type Meter struct {
 	Check     func() // called every 2 ms while requests are in flight; may be nil
 	cores     int
+	quota     machine.Quota // when the measurement began
 	Heartbeat *clock.Heartbeat
 
 	mu    sync.Mutex
@@ -53,7 +56,7 @@ func (m *Meter) PhaseStart(p *load.PhaseInfo) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.begun == nil {
-		m.begun = sampleClient()
+		m.begun, m.quota = sampleClient(), machine.ReadQuota()
 		m.Heartbeat.Mark()
 	}
 }
@@ -69,7 +72,7 @@ func (m *Meter) PhaseEnd(f *load.PhaseStats) {
 		return
 	}
 	now := sampleClient()
-	m.used = Usage{Wall: time.Duration(now.at - m.begun.at), CPU: now.cpu - m.begun.cpu, Cores: m.cores, Stalls: m.Heartbeat.Stalls()}
+	m.used = Usage{Wall: time.Duration(now.at - m.begun.at), CPU: now.cpu - m.begun.cpu, Cores: m.cores, Stalls: m.Heartbeat.Stalls(), Quota: quotaUse(m.quota, machine.ReadQuota())}
 	m.used.MaxPause, m.used.TotalPause = pauses(m.begun.pauses, now.pauses)
 }
 
@@ -93,7 +96,7 @@ func (m *Meter) SoFar() (u Usage, ok bool) {
 	if m.begun == nil {
 		return u, false
 	}
-	return Usage{Wall: time.Duration(clock.Now() - m.begun.at), CPU: ProcessCPU() - m.begun.cpu, Cores: m.cores, Stalls: m.Heartbeat.SoFar()}, true
+	return Usage{Wall: time.Duration(clock.Now() - m.begun.at), CPU: ProcessCPU() - m.begun.cpu, Cores: m.cores, Stalls: m.Heartbeat.SoFar(), Quota: quotaUse(m.quota, m.quota)}, true
 }
 
 // Usage is the result of a meter.
@@ -104,14 +107,34 @@ type Usage struct {
 	// Pauses of the garbage collector, from the runtime's histogram: upper bounds.
 	MaxPause, TotalPause time.Duration
 	Stalls               clock.Stalls
+	Quota                metric.QuotaUse
 }
 
-// share returns the part of the available cores that the process used, 0 to 1.
+// share returns the part of the available CPU time that the process used, 0 to 1. The CPU time is that of the available cores, or of the quota if that
+// is less.
 func (u Usage) share() float64 {
 	if u.Wall <= 0 || u.Cores == 0 {
 		return 0
 	}
-	return float64(u.CPU) / (float64(u.Wall) * float64(u.Cores))
+	available := float64(u.Cores)
+	if u.hasQuota() {
+		available = u.Quota.QuotaCores
+	}
+	return float64(u.CPU) / (float64(u.Wall) * available)
+}
+
+// hasQuota reports whether a quota grants less CPU time than the available cores have.
+func (u Usage) hasQuota() bool {
+	return u.Quota.QuotaCores > 0 && u.Quota.QuotaCores < float64(u.Cores)
+}
+
+// quotaUse returns how a quota was used between two readings. It ignores the counters of a quota that changed in between.
+func quotaUse(before, after machine.Quota) metric.QuotaUse {
+	u := metric.QuotaUse{QuotaCores: after.CPUs, QuotaPeriod: after.Period}
+	if periods, stops := after.Periods-before.Periods, after.Throttled-before.Throttled; before.CPUs == after.CPUs && periods >= stops && stops >= 0 {
+		u.QuotaPeriods, u.QuotaStops = periods, stops
+	}
+	return u
 }
 
 func readPauses() *metrics.Float64Histogram {
