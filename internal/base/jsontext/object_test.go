@@ -2,6 +2,9 @@ package jsontext
 
 import (
 	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -16,6 +19,52 @@ func TestFloatsAreSpelledAsPythonDoes(t *testing.T) {
 			t.Errorf("%g is written %s, not %s", v, got, want)
 		}
 	}
+}
+
+// TestMillionths: floats with few decimals are written as the general search for the shortest digits writes them, also where six decimals or fifteen
+// digits end.
+func TestMillionths(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	check := func(f float64) {
+		want := strconv.FormatFloat(f, 'f', -1, 64)
+		if !strings.Contains(want, ".") {
+			want += ".0"
+		}
+		if got := string(appendPlain(nil, f)); got != want {
+			t.Fatalf("%v is written %s, not %s", f, got, want)
+		}
+	}
+	check(math.Copysign(0, -1))
+	for range 20_000 {
+		n := float64(random.Int64N(1 << (1 + random.IntN(53))))
+		for _, unit := range []float64{1, 1e3, 1e5, 1e6, 1e7, 1e9} {
+			f := n / unit
+			check(f)
+			check(-f)
+			check(math.Nextafter(f, math.Inf(1)))
+			check(math.Nextafter(f, 0))
+		}
+	}
+}
+
+// BenchmarkAppendFloat writes latencies of whole nanoseconds, in ms; "general" is the search for the shortest digits.
+func BenchmarkAppendFloat(b *testing.B) {
+	values := make([]float64, 1024)
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range values {
+		values[i] = float64(random.Int64N(1e10)) / 1e6
+	}
+	var buffer [32]byte
+	b.Run("ours", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			AppendFloat(buffer[:0], values[i%len(values)])
+		}
+	})
+	b.Run("general", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			strconv.AppendFloat(buffer[:0], values[i%len(values)], 'f', -1, 64)
+		}
+	})
 }
 
 func TestObjectKeepsTheOrderOfItsMembers(t *testing.T) {
