@@ -176,14 +176,14 @@ func (l *Limit) Good() (good, certain bool) {
 	return false, false
 }
 
-// Opposite returns the limit that holds whenever this one does not.
+// Opposite returns the limit that holds whenever this one does not, with its unit.
 func (l *Limit) Opposite() string {
 	stat := ""
 	if l.Stat != "" {
 		stat = ":" + l.Stat
 	}
 	op := map[string]string{"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[l.Op]
-	return l.Tag + stat + op + strconv.FormatFloat(l.Value, 'g', -1, 64)
+	return l.Tag + stat + op + strconv.FormatFloat(l.Value, 'g', -1, 64) + l.Unit()
 }
 
 // Words splits a text into limits at blanks. Blanks around operators do not separate limits.

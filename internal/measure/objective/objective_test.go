@@ -45,7 +45,7 @@ func TestParseFaults(t *testing.T) {
 
 // TestOpposite: a limit and its opposite are never both true; good runs are below limits of latencies and above those of throughputs.
 func TestOpposite(t *testing.T) {
-	for text, want := range map[string]string{"ttft:p99<200ms": "time_to_first_token:p99>=200", "tps>100": "output_token_throughput<=100", "errors<=1": "error_rate>1", "rps>=5": "request_throughput<5"} {
+	for text, want := range map[string]string{"ttft:p99<200ms": "time_to_first_token:p99>=200ms", "tps>100": "output_token_throughput<=100tokens/sec", "errors<=1": "error_rate>1%", "rps>=5": "request_throughput<5requests/sec"} {
 		l, err := Parse(text)
 		if good, certain := l.Good(); err != nil || !good || !certain || l.Opposite() != want {
 			t.Errorf("%s: good %v, certain %v, opposite %s, %v", text, good, certain, l.Opposite(), err)

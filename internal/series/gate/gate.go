@@ -74,11 +74,16 @@ func newGate(l *objective.Limit) (Gate, error) {
 	if g.Stat, ok = metric.StatByName(name); !ok {
 		return g, fmt.Errorf("%q: reports have no statistic %s; they have avg, min, max, std, p1, p5, p10, p25, p50, p75, p90, p95 and p99", l.Text, name)
 	}
-	m, _ := metric.Lookup(g.Tag)
-	if single := g.Tag == errorRate || m.Kind == metric.Derived; single && g.Stat != metric.Avg {
+	if g.single() && g.Stat != metric.Avg {
 		return g, fmt.Errorf("%q: %s is one value of a run, without %s; write %s%s%g", l.Text, g.Tag, g.Stat, g.Tag, g.Op, g.Limit)
 	}
 	return g, nil
+}
+
+// single reports whether a run has one value of the metric, and not one for each request.
+func (g *Gate) single() bool {
+	m, ok := metric.Lookup(g.Tag)
+	return !ok || m.Kind == metric.Derived
 }
 
 // Parsed parses conditions that are known to be valid.

@@ -65,8 +65,8 @@ func TestJudge(t *testing.T) {
 		t.Errorf("%s, %d failed", got, Count(results, Failed))
 	}
 	for k, want := range []string{
-		"FAILED: a: time_to_first_token p99 is 205 ms: time_to_first_token:p99>200", "FAILED: a: error_rate is 2 %: error_rate>1",
-		`FAILED: a: inter_token_latency p50 was not measured, so "inter_token_latency:p50>5" cannot be ruled out`, "passed: a: error_rate is 2 %; it would fail if error_rate < 1",
+		"FAILED: a: time_to_first_token p99 is 205 ms; required: at most 200 ms", "FAILED: a: error_rate is 2 %; required: at most 1 %",
+		"FAILED: a: inter_token_latency p50 was not measured; required: at most 5 ms", "passed: a: error_rate is 2 %; required: at least 1 %",
 	} {
 		if s := results[k].Sentence(); s != want {
 			t.Errorf("%q, want %q", s, want)
@@ -80,7 +80,7 @@ func TestJudge(t *testing.T) {
 	if err != nil || xml.Unmarshal(text, &back) != nil || back.Tests != 15 || back.Failures != 10 {
 		t.Errorf("%v %+v\n%s", err, back, text)
 	}
-	if md := string(StepSummary(subjects, results)); !strings.Contains(md, "| a | – | – | – | 205 |") || !strings.Contains(md, "**failed**: a: error_rate is 2 %: error_rate>1") || !strings.Contains(md, "- passed: b: time_to_first_token p99 is 100 ms; it would fail if") {
+	if md := string(StepSummary(subjects, results)); !strings.Contains(md, "| a | – | – | – | 205 |") || !strings.Contains(md, "**failed**: a: error_rate is 2 %; required: at most 1 %") || !strings.Contains(md, "- passed: b: time_to_first_token p99 is 100 ms; required: at most 200 ms") {
 		t.Error(md)
 	}
 }
@@ -203,20 +203,20 @@ func TestWords(t *testing.T) {
 		want    []string
 	}{
 		{"uncertain", Options{}, []string{
-			"undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): undecided whether time_to_first_token:p99>70, because the limit lies within the range",
-			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms); it would fail if time_to_first_token:p99>90",
+			"undecided: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 70 ms (the limit lies within the range)",
+			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 90 ms",
 		}},
 		{"client limited", Options{}, []string{
-			`undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): undecided whether time_to_first_token:p99>70, because the verdict is "client limited"`,
-			`undecided: time_to_first_token p99 is 82 ms (60 to 82 ms): undecided whether time_to_first_token:p99>90, because the verdict is "client limited"`,
+			`undecided: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 70 ms (cannot be judged: the verdict is "client limited")`,
+			`undecided: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 90 ms (cannot be judged: the verdict is "client limited")`,
 		}},
 		{"client limited", Options{AllowInvalid: true}, []string{
-			`FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms): time_to_first_token:p99>70 (judged by the plain value, although the verdict is "client limited")`,
-			`passed: time_to_first_token p99 is 82 ms (60 to 82 ms); it would fail if time_to_first_token:p99>90 (judged by the plain value, although the verdict is "client limited")`,
+			`FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 70 ms (judged by the plain value, although the verdict is "client limited")`,
+			`passed: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 90 ms (judged by the plain value, although the verdict is "client limited")`,
 		}},
 		{"uncertain", Options{AllowInvalid: true}, []string{
-			"FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms): time_to_first_token:p99>70 (judged by the plain value, although the limit lies within its range)",
-			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms); it would fail if time_to_first_token:p99>90",
+			"FAILED: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 70 ms (judged by the plain value, although the limit lies within its range)",
+			"passed: time_to_first_token p99 is 82 ms (60 to 82 ms); required: at most 90 ms",
 		}},
 	} {
 		subjects := []Subject{{Runs: []*metric.Run{judgedRun(60, 82, 82, c.verdict)}}}
@@ -314,7 +314,8 @@ func TestOddNames(t *testing.T) {
 // TestObjective: what must hold becomes the condition under which it does not.
 func TestObjective(t *testing.T) {
 	for text, want := range map[string]string{
-		"ttft:p99<200ms": "time_to_first_token:p99>=200", "p95(e2e) <= 2s": "request_latency:p95>2000", "tps>100": "output_token_throughput<=100", "error_rate<1%": "error_rate>=1",
+		"ttft:p99<200ms": "time_to_first_token:p99>=200ms", "p95(e2e) <= 2s": "request_latency:p95>2000ms", "tps>100": "output_token_throughput<=100tokens/sec", "error_rate<1%": "error_rate>=1%",
+		"request_count>1e7": "request_count<=1e+07requests",
 	} {
 		got, err := Objective(text)
 		if _, bad := Parse(got); err != nil || bad != nil || got != want {

@@ -8,7 +8,7 @@ import (
 	"aiperf/internal/measure/metric"
 )
 
-// Sentence describes the result: the outcome, the subject, the value with its range, the condition, and why it is undecided.
+// Sentence describes the result: the outcome, the subject, the value with its range, the values that pass, and why it is undecided.
 func (r *Result) Sentence() string {
 	of := ""
 	if r.Subject != "" {
@@ -33,23 +33,26 @@ func (r *Result) verdictClause() string {
 	return r.Doubt
 }
 
-// finding describes the value and the condition.
+// finding describes the value and what it has to be.
 func (r *Result) finding() string {
-	name := r.Gate.Tag
-	if r.Gate.Tag != errorRate {
-		name += " " + r.Gate.Stat.String()
+	if math.IsNaN(r.Value) {
+		return fmt.Sprintf("%s was not measured; required: %s", r.Gate.name(), r.Gate.required())
 	}
-	switch {
-	case math.IsNaN(r.Value) && r.Outcome == Undecided:
-		return fmt.Sprintf("%s was not measured, so it is unknown whether %s", name, r.Gate.Text)
-	case math.IsNaN(r.Value):
-		return fmt.Sprintf("%s was not measured, so %q cannot be ruled out", name, r.Gate.Text)
-	case r.Outcome == Passed:
-		return fmt.Sprintf("%s is %s; it would fail if %s", name, r.figures(), r.Gate.Text)
-	case r.Outcome == Undecided:
-		return fmt.Sprintf("%s is %s: undecided whether %s", name, r.figures(), r.Gate.Text)
+	return fmt.Sprintf("%s is %s; required: %s", r.Gate.name(), r.figures(), r.Gate.required())
+}
+
+// name returns the metric of the gate and its statistic. One value of a run has no statistic.
+func (g *Gate) name() string {
+	if g.single() {
+		return g.Tag
 	}
-	return fmt.Sprintf("%s is %s: %s", name, r.figures(), r.Gate.Text)
+	return g.Tag + " " + g.Stat.String()
+}
+
+// required returns the values that pass, with their unit.
+func (g *Gate) required() string {
+	words := map[string]string{">": "at most", ">=": "below", "<": "at least", "<=": "above"}[g.Op]
+	return words + " " + strconv.FormatFloat(g.Limit, 'g', -1, 64) + " " + g.unit()
 }
 
 // figures returns the value with its unit, and its range if it is not exact.
@@ -78,9 +81,9 @@ func (r *Result) reason() string {
 	case r.ByValue:
 		return " (judged by the plain value, although the limit lies within its range)"
 	case r.Outcome == Undecided && r.Doubt != "":
-		return ", because " + r.Doubt
+		return fmt.Sprintf(" (cannot be judged: %s)", r.Doubt)
 	case r.Outcome == Undecided:
-		return ", because the limit lies within the range"
+		return " (the limit lies within the range)"
 	}
 	return ""
 }
