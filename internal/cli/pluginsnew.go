@@ -79,7 +79,7 @@ func (p *Program) writeExample(e pluginexamples.Example, dir string) error {
 }
 
 const lockLong = "Writes the SHA-256 of every file of the installed plug-ins, and of the programs that they start, into a lock file. aiperf profile --plugins-locked FILE refuses " +
-	"plug-ins that differ from it. Hidden files, the lock file, and the results in artifacts do not count."
+	"plug-ins that differ from it. Hidden files, the lock file, and folders that hold only the results of runs do not count."
 
 // lockCommand builds the command that writes a lock file.
 func (p *Program) lockCommand() *cobra.Command {

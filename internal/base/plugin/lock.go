@@ -43,9 +43,6 @@ const (
 	maxLockFile    = 64 << 20
 )
 
-// resultsDir is the default directory of results. A benchmark that is started in the directory of a plug-in writes there, which changes no plug-in.
-const resultsDir = "artifacts"
-
 // Lock returns the content of all plug-ins of the set. file is the lock file; where it lies in the directory of a plug-in, it does not lock itself.
 func (s *Set) Lock(file string) (*Lock, error) {
 	own, _ := os.Stat(file) // nil: it does not exist yet
@@ -110,7 +107,7 @@ func hashFiles(dir string, own fs.FileInfo) (map[string]string, error) {
 				return fs.SkipDir
 			}
 			return nil
-		case d.IsDir() && path == filepath.Join(dir, resultsDir):
+		case d.IsDir() && onlyResults(path):
 			return fs.SkipDir
 		case d.IsDir():
 			return nil
