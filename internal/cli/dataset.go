@@ -53,6 +53,7 @@ func (p *Program) describeCommand() *cobra.Command {
 			m := p.newMeter("dataset describe", "rows read")
 			defer m.done()
 			c := convert.NewCollector(args[0], count.count, m.tick)
+			c.BlockSize = config.FlagOf("datasets.main.prompts.block_size")
 			format, warnings, err := custom.Stream(args[0], kind, custom.Options{Root: rng.New(nil), InputColumn: column, Spell: config.FlagOf}, func(e custom.Entry) error {
 				return errors.Join(c.Add(e), count.err, cmd.Context().Err())
 			})
@@ -61,6 +62,9 @@ func (p *Program) describeCommand() *cobra.Command {
 			}
 			for _, w := range warnings {
 				p.warnf("%s", w)
+			}
+			if text := c.Mismatch(); text != "" {
+				p.warnf("%s", text)
 			}
 			s, err := c.Result(format)
 			if err != nil {

@@ -49,7 +49,16 @@ func TestDescribe(t *testing.T) {
 	if s = describe("burst.csv"); s.Format != "burst_gpt_trace" || s.Rows != 2 || s.Arrivals.Last != 45500 {
 		t.Errorf("%+v", s)
 	}
-	status, out, errs := say(t, files, "dataset describe trace.jsonl --output-file deep/s.json")
+	hashes := map[string]string{"hashes.jsonl": `{"input_length":1000,"hash_ids":[1,2]}
+{"input_length":1000,"hash_ids":[1,2,3]}
+{"input_length":1000,"hash_ids":[1,2,3,4]}
+`}
+	status, out, errs := say(t, hashes, "dataset describe hashes.jsonl")
+	if want := "warning: profile refuses 2 of 3 rows because of their hash ids. The first: hashes.jsonl:2: hash_ids: 3 ids of 512 tokens do not match input_length 1000: " +
+		"the last block would have -24 tokens (allowed are 1 to 512; set the block size with --isl-block-size)\n"; status != 0 || errs != want || !strings.Contains(out, "rows 3") {
+		t.Errorf("%d %s%s, want %s", status, out, errs, want)
+	}
+	status, out, errs = say(t, files, "dataset describe trace.jsonl --output-file deep/s.json")
 	if status != 0 || !strings.Contains(out, "rows 3, sessions 3, turns 3") || !strings.Contains(out, "█") || !strings.Contains(out, "Prefix sharing: 5 leading sequences") {
 		t.Errorf("%d %s%s", status, out, errs)
 	}

@@ -2,13 +2,17 @@
 package convert
 
 import (
+	"cmp"
+	"fmt"
 	"hash/maphash"
 	"math"
 	"math/bits"
 	"strings"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/workload/conversation"
+	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/custom"
 	"aiperf/internal/workload/dataset/extsort"
 	"aiperf/internal/workload/dataset/trace"
@@ -65,8 +69,9 @@ type Arrivals struct {
 
 // Collector collects the statistics of rows. Its memory does not grow with the file: data per session and hash id go to a temporary file.
 type Collector struct {
-	Count func(text string) int // counts the tokens of a text
-	Tick  func()
+	Count     func(text string) int // counts the tokens of a text
+	Tick      func()
+	BlockSize string // name of the setting of the block size, for Mismatch
 
 	s             Survey
 	seeds         [2]maphash.Seed
@@ -74,6 +79,7 @@ type Collector struct {
 	input, output tokens
 	times         times
 	prefixes      *trace.Tree
+	unfit         dataset.Faults // rows whose hash ids stand for more tokens than the input has
 }
 
 // NewCollector returns a collector for the rows of a file.
@@ -94,6 +100,9 @@ func (c *Collector) Add(e custom.Entry) error {
 		return err
 	}
 	if e.Record != nil {
+		if e.Agents == nil {
+			trace.CheckBlocks(e.Record, cmp.Or(e.Block, custom.MooncakeBlock), c.BlockSize, &c.unfit)
+		}
 		return c.record(e.Record)
 	}
 	for i := range e.Turns {
@@ -145,6 +154,16 @@ func (c *Collector) turn(t *conversation.Turn) {
 			c.s.Media[kind+"_address"]++
 		}
 	}
+}
+
+// Mismatch says how many rows a run refuses because of their hash ids, and quotes the first; "" = none.
+func (c *Collector) Mismatch() string {
+	n := c.unfit.Count()
+	if n == 0 {
+		return ""
+	}
+	first, _, _ := strings.Cut(c.unfit.Err().Error(), "\n")
+	return fmt.Sprintf("profile refuses %d of %s because of their hash ids. The first: %s", n, terminal.Plural(c.s.Rows, "row"), first)
 }
 
 // Result returns the survey. No more rows may be added after it.
