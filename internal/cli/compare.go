@@ -65,6 +65,9 @@ func (p *Program) compareCommand() *cobra.Command {
 			for _, list := range metrics {
 				o.Metrics = append(o.Metrics, strings.Split(list, ",")...)
 			}
+			if err := o.CheckMetrics(); err != nil {
+				return fmt.Errorf("--metrics: %w", err)
+			}
 			if o.Noise, err = comparison.Percent(noise); err != nil {
 				return fmt.Errorf("--run-noise: %w", err)
 			}
@@ -151,7 +154,7 @@ func (p *Program) judgeSides(sides []side, g *gateOptions, code int) error {
 func checkFailOn(words string) error {
 	for word := range strings.SplitSeq(words, ",") {
 		if word != "" && word != "worse" && word != "cannot-tell" {
-			return fmt.Errorf("--fail-on %q is not worse or cannot-tell", word)
+			return fmt.Errorf("--fail-on: %q is unknown; write worse, cannot-tell or worse,cannot-tell", word)
 		}
 	}
 	return nil

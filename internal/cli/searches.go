@@ -13,6 +13,7 @@ import (
 	"aiperf/internal/cli/resolve"
 	"aiperf/internal/config"
 	"aiperf/internal/measure/comparison"
+	"aiperf/internal/report/artifact"
 	"aiperf/internal/series/gate"
 	"aiperf/internal/series/plan"
 )
@@ -59,14 +60,17 @@ func (p *Program) findCapacityCommand() *cobra.Command {
 			return 1, nil
 		}
 		if o.Precision, err = comparison.Percent(own.Text("--precision", "7%")); err != nil || o.Precision == 0 {
-			return 1, fmt.Errorf("--precision %s is not a percentage above 0", own.Text("--precision", ""))
+			return 1, fmt.Errorf("--precision: %q is not a percentage above 0 and at most 100; write for example --precision 5%%", own.Text("--precision", ""))
+		}
+		if err := checkOutputs(own, "--json"); err != nil {
+			return 1, err
 		}
 		return p.resolved(ctx, words, "capacity", func(ctx context.Context, run *config.Run, set *setting.CommandLine) (int, error) {
 			for _, g := range set.All() {
 				if key := g.Row.Key; strings.HasPrefix(key, "phases.profiling.") || strings.HasPrefix(key, "phases.warmup.") {
-					return 1, fmt.Errorf("%s: the search chooses the load itself", set.Spelled(g.Row.Name()))
+					return 1, fmt.Errorf("%s: find-capacity chooses the load itself; remove it (--start sets the first load, --max-time the time limit)", set.Spelled(g.Row.Name()))
 				} else if slices.Contains([]string{"fail_if", "junit", "fail_on_verdict", "allow_invalid"}, key) {
-					return 1, fmt.Errorf("%s: a search is judged by its --slo; its exit status is 3 if even one user does not meet it, 4 if only a bound is known", set.Spelled(g.Row.Name()))
+					return 1, fmt.Errorf("%s: a search is judged by its --slo, with exit status 3 if even one user does not meet it and 4 if only a bound is known; remove it", set.Spelled(g.Row.Name()))
 				}
 			}
 			for i := range o.Objectives {
@@ -107,7 +111,7 @@ func turnsTable() *setting.Table {
 }
 
 const turnsLong = "Sends the same load to two targets in alternating blocks, so that changes of the machine or the network affect both. Reports for every statistic whether B is the same as A, " +
-	"better, worse, or whether the data cannot tell. The two blocks of a pair have the same prompts and arrivals.\n\nAccepts every flag of profile except --url; all load flags apply to each block."
+	"better, worse, or whether the data cannot tell. The two blocks of a pair have the same prompts and arrivals.\n\nAccepts every flag of profile for endpoint, input, output and load. --a and --b replace --url, and --block replaces the flags that end a run."
 
 // checkLabels refuses names of A and B that are not two different ones; none are allowed.
 func checkLabels(labels []string) error {
@@ -119,8 +123,10 @@ func checkLabels(labels []string) error {
 
 // checkTurns refuses settings of ab that are missing or exclude each other.
 func checkTurns(o *plan.TurnOptions, own *setting.CommandLine) error {
-	if o.A == "" || o.B == "" {
-		return errors.New("--a and --b are the URLs of the two targets; both are needed")
+	for flag, url := range map[string]string{"--a": o.A, "--b": o.B} {
+		if url == "" {
+			return fmt.Errorf("%s is missing: ab compares two servers; write --a http://OLD:8000 --b http://NEW:8000", flag)
+		}
 	}
 	if o.Wash >= o.Block {
 		return fmt.Errorf("--wash-in %gs leaves nothing of --block %gs; give a longer --block, such as --block %gs", o.Wash, o.Block, 3*o.Wash)
@@ -131,19 +137,54 @@ func checkTurns(o *plan.TurnOptions, own *setting.CommandLine) error {
 	return checkLabels(o.Labels)
 }
 
+// refuseInTurns refuses flags of profile that ab replaces by its own.
+func refuseInTurns(words []string) error {
+	given, _ := setting.Scan(resolve.Flags, words) // mistakes have been reported
+	if given.Has("--url") {
+		return fmt.Errorf("%s: ab has two servers; remove it, and name them with --a and --b", given.Spelled("--url"))
+	}
+	for _, flag := range []string{"--request-count", "--num-sessions", "--benchmark-duration", "--benchmark-grace-period"} {
+		if given.Has(flag) {
+			return fmt.Errorf("%s: ab ends every block after a time; remove it, and set the time with --block", given.Spelled(flag))
+		}
+	}
+	return nil
+}
+
+// checkOutputs refuses output files that cannot be written, before the first request.
+func checkOutputs(own *setting.CommandLine, flags ...string) error {
+	for _, flag := range flags {
+		if path := own.Text(flag, ""); path != "" {
+			if err := artifact.CanWrite(path); err != nil {
+				return fmt.Errorf("%s: %w", flag, err)
+			}
+		}
+	}
+	return nil
+}
+
 // turnsCommand builds the command that compares two targets in alternating blocks.
 func (p *Program) turnsCommand() *cobra.Command {
 	return p.overProfile("ab", "comparison of two servers in alternating blocks", turnsLong, turnsTable, func(ctx context.Context, own *setting.CommandLine, words []string) (int, error) {
 		o := plan.TurnOptions{
-			A: own.Text("--a", ""), B: own.Text("--b", ""), Pairs: int(oneInt(own, "--pairs", 12)), Block: oneFloat(own, "--block", 6), Wash: oneFloat(own, "--wash-in", 2),
+			A: own.Text("--a", ""), B: own.Text("--b", ""), Pairs: int(oneInt(own, "--pairs", 12)), Block: oneFloat(own, "--block", 6), Setting: "--block", Wash: oneFloat(own, "--wash-in", 2),
 			Labels: own.Texts("--label"), InOrder: own.Text("--order", "random") == "ab", Parallel: own.True("--parallel", false),
 			Compare: comparison.Options{Confidence: oneFloat(own, "--confidence", .95), Metrics: own.Texts("--metrics"), Invalid: own.True("--allow-invalid", false)},
 		}
 		if err := checkTurns(&o, own); err != nil {
 			return 1, err
 		}
+		if err := refuseInTurns(words); err != nil {
+			return 1, err
+		}
 		if err := o.Compare.SetMargins(own.Texts("--margin")); err != nil {
 			return 1, fmt.Errorf("--margin: %w", err)
+		}
+		if err := o.Compare.CheckMetrics(); err != nil {
+			return 1, fmt.Errorf("--metrics: %w", err)
+		}
+		if err := checkOutputs(own, "--json", "--html"); err != nil {
+			return 1, err
 		}
 		failOn := strings.Join(own.Texts("--fail-on"), ",")
 		if err := checkFailOn(failOn); err != nil {
@@ -275,9 +316,9 @@ func (p *Program) resolved(ctx context.Context, words []string, name string, do 
 	}
 	switch {
 	case run.MultiRun.NumRuns > 1:
-		return done(1), fmt.Errorf("%s: this command starts its own runs", run.As("multi_run.num_runs"))
+		return done(1), fmt.Errorf("%s: this command starts its own runs; remove it", run.As("multi_run.num_runs"))
 	case run.Sweep != nil:
-		return done(1), fmt.Errorf("%s makes a series: this command takes one value of each setting", seriesBy(run))
+		return done(1), fmt.Errorf("%s makes a series, but this command takes one value of each setting; give one value", seriesBy(run))
 	}
 	code, err := do(ctx, run, set)
 	return done(code), err

@@ -8,6 +8,7 @@ import (
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
+	"aiperf/internal/measure/objective"
 	"aiperf/internal/measure/stats"
 )
 
@@ -79,6 +80,12 @@ type Result struct {
 	unequalDisturbance bool   // the machine was disturbed far more on one side than on the other
 }
 
+// CheckMetrics returns an error if Metrics names a statistic that is unknown.
+func (o *Options) CheckMetrics() error {
+	_, err := o.family()
+	return err
+}
+
 // family returns the statistics to compare.
 func (o *Options) family() (list []statistic, err error) {
 	if len(o.Metrics) == 0 {
@@ -86,16 +93,32 @@ func (o *Options) family() (list []statistic, err error) {
 	}
 	known := allStatistics()
 	for _, name := range o.Metrics {
+		full := longName(name)
 		i := slices.IndexFunc(known, func(s statistic) bool {
-			return name == s.tag+":"+s.stat || name == s.tag && (s.higherIsBetter || s.tag == "error_rate")
+			return full == s.tag+":"+s.stat || full == s.tag && (s.higherIsBetter || s.tag == "error_rate")
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("%q is not a statistic that compare knows; known are %s with mean, p50, p90, p95 or p99, request_throughput, output_token_throughput, goodput, error_rate",
+			return nil, fmt.Errorf("%q is not a statistic that can be compared; allowed are %s with mean, p50, p90, p95 or p99, and request_throughput, output_token_throughput, goodput, error_rate; write for example ttft:p99",
 				name, strings.Join(timed, ", "))
 		}
 		list = append(list, known[i])
 	}
 	return list, nil
+}
+
+// longName returns the name of a statistic with the tag of its metric instead of a short name, and with "mean" for "avg".
+func longName(name string) string {
+	tag, stat, found := strings.Cut(name, ":")
+	if long, err := objective.Metric(tag); err == nil {
+		tag = long
+	}
+	switch {
+	case !found:
+		return tag
+	case stat == "avg" && slices.Contains(timed, tag):
+		stat = "mean"
+	}
+	return tag + ":" + stat
 }
 
 // margin returns the margin of a statistic.

@@ -15,7 +15,7 @@ func (o *Options) SetMargins(texts []string) error {
 	for _, text := range texts {
 		key, value := "", text
 		if i := strings.LastIndexByte(text, ':'); i >= 0 {
-			key, value = text[:i], text[i+1:]
+			key, value = longName(text[:i]), text[i+1:]
 		}
 		v, err := Percent(value)
 		if err != nil {
@@ -30,7 +30,7 @@ func (o *Options) SetMargins(texts []string) error {
 			known = known || key == s.tag || key == s.tag+":"+s.stat
 		}
 		if !known {
-			return fmt.Errorf("%q: there is no statistic %s", text, key)
+			return fmt.Errorf("%q: there is no statistic %s to compare; write for example ttft:p99:10%%", text, key)
 		}
 		o.Margins[key] = v
 	}
@@ -41,7 +41,7 @@ func (o *Options) SetMargins(texts []string) error {
 func Percent(text string) (float64, error) {
 	v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "%"), 64)
 	if err != nil || !(v >= 0 && v <= 100) {
-		return 0, fmt.Errorf("%q is not a percentage", text)
+		return 0, fmt.Errorf("%q is not a percentage from 0 to 100; write for example 5%%", text)
 	}
 	return v / 100, nil
 }

@@ -34,6 +34,36 @@ func WriteFile(path string, data []byte) error {
 	return nil
 }
 
+// CanWrite returns an error if WriteFile could not write to path. It changes nothing: in the nearest folder that exists it creates a file and removes it.
+func CanWrite(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder; name a file", path)
+	}
+	dir := filepath.Dir(path)
+	for {
+		info, err := os.Stat(dir)
+		switch up := filepath.Dir(dir); {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s cannot be written, because %s is a file; name a file in a folder", path, dir)
+		case err == nil:
+			return canCreate(path, dir)
+		case up == dir:
+			return err
+		default:
+			dir = up
+		}
+	}
+}
+
+// canCreate returns an error if no file can be created in a folder.
+func canCreate(path, dir string) error {
+	f, err := createDraft(filepath.Join(dir, filepath.Base(path)))
+	if err != nil {
+		return fmt.Errorf("%s cannot be written, because no file can be created in %s: %w; name a file elsewhere", path, dir, errors.Unwrap(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // createDraft creates a temporary file in the directory of path, with the permissions of the user's umask.
 func createDraft(path string) (*os.File, error) {
 	for n := os.Getpid(); ; n++ {

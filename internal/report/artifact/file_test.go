@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -101,5 +102,28 @@ func TestSettleWaitsForTheWriteInProgress(t *testing.T) {
 	for mu.TryRLock() { // until no write begins any more
 		mu.RUnlock()
 		runtime.Gosched()
+	}
+}
+
+// TestCanWrite: a path is refused if it is a folder, or below a file; a check leaves nothing behind.
+func TestCanWrite(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		file: "", filepath.Join(dir, "new"): "", filepath.Join(dir, "a", "b", "new"): "",
+		dir: "is a folder; name a file", filepath.Join(file, "a", "b"): "because " + file + " is a file; name a file in a folder",
+	} {
+		switch err := CanWrite(path); {
+		case want == "" && err != nil:
+			t.Errorf("%s: %v", path, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if list, err := os.ReadDir(dir); err != nil || len(list) != 1 {
+		t.Errorf("%v %v", list, err)
 	}
 }

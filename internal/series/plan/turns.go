@@ -27,6 +27,7 @@ type TurnOptions struct {
 	Labels   []string // names of A and B; nil = none
 	Pairs    int
 	Block    float64 // length of a turn, s
+	Setting  string  // the setting of Block, for messages
 	Wash     float64 // s at its start that are sent but not counted
 	Parallel bool    // both at once, for targets with separate hardware
 	InOrder  bool    // A is first in every pair; otherwise the order is random
@@ -41,7 +42,7 @@ func (o *TurnOptions) short(median float64) string {
 	if o.Block >= enough*needed {
 		return ""
 	}
-	return fmt.Sprintf("a block of %g s is short for a latency of %.3g s; give blocks %.0f s or more", o.Block, median, math.Ceil(needed))
+	return fmt.Sprintf("blocks of %g s are short for a latency of %.3g s; write %s %.0fs or longer", o.Block, median, o.Setting, math.Ceil(needed))
 }
 
 // Turns sends the same load to two targets in alternating blocks and compares B with A (comparison, section 4). A change of the machine then affects both. The

@@ -176,11 +176,11 @@ func TestShortBlocks(t *testing.T) {
 		want                string
 	}{
 		{6, 2, 0.06, ""},
-		{3, 1, 0.06, "a block of 3 s is short for a latency of 0.06 s; give blocks 4 s or more"},
-		{6, 2, 0.15, "a block of 6 s is short for a latency of 0.15 s; give blocks 7 s or more"},
-		{6, 2, 2, "a block of 6 s is short for a latency of 2 s; give blocks 12 s or more"},
+		{3, 1, 0.06, "blocks of 3 s are short for a latency of 0.06 s; write BLOCK 4s or longer"},
+		{6, 2, 0.15, "blocks of 6 s are short for a latency of 0.15 s; write BLOCK 7s or longer"},
+		{6, 2, 2, "blocks of 6 s are short for a latency of 2 s; write BLOCK 12s or longer"},
 	} {
-		o := TurnOptions{Block: c.block, Wash: c.wash}
+		o := TurnOptions{Block: c.block, Setting: "BLOCK", Wash: c.wash}
 		if got := o.short(c.median); got != c.want {
 			t.Errorf("%+v: %q", c, got)
 		}
