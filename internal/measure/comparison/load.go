@@ -231,6 +231,7 @@ func (r *Run) readSummary() error {
 			Counter  string        `json:"prompt_cache_counter"`
 			Counted  float64       `json:"prompt_cache_counter_percent"`
 			Unread   int64         `json:"unreadable_answers"`
+			Choices  int64         `json:"more_choices_answers"`
 		} `json:"validity"`
 		Requests struct {
 			Count float64 `json:"avg"`
@@ -272,14 +273,14 @@ func (r *Run) readSummary() error {
 	if err := r.readStated(text); err != nil {
 		return err
 	}
-	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread}}
+	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread, MoreChoices: s.Validity.Choices}}
 	switch {
 	case s.Cut:
 		r.Doubt = cutShort
 	case s.Validity.Verdict == "client limited":
 		r.Doubt = "the client was the limit"
-	case answers.Unread():
-		r.Doubt = unread
+	case answers.Unread() != "":
+		r.Doubt = answers.Unread()
 	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0 && !r.Cache.Warm(): // written by a version that did not name the statistics
 		r.Doubt = "its latencies are uncertain"
 	}

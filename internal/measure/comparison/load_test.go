@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"aiperf/internal/measure/metric"
 )
 
 // TestSummaryBesideRecords: records alone are a run of which no more is known; a summary that cannot be read is an error, for it may say
@@ -54,7 +56,7 @@ func TestWakeOfTheServers(t *testing.T) {
 
 // TestUnreadableAnswers: a run of which more than 1 % of the answers have messages that are not JSON is not compared, and the advice is not a quieter machine.
 func TestUnreadableAnswers(t *testing.T) {
-	for answers, want := range map[int]string{1: "", 2: unread} {
+	for answers, want := range map[int]string{1: "", 2: metric.UnreadMessages} {
 		dir := t.TempDir()
 		for name, text := range map[string]string{
 			recordsFile: `{"metadata":{"benchmark_phase":"profiling","request_start_ns":1,"request_end_ns":3},"metrics":{"request_latency":{"value":2}}}`,

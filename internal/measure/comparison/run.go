@@ -47,7 +47,6 @@ type Setting struct{ Name, Value string }
 const (
 	cutShort   = "the run was cut short"
 	incomplete = "the run is not complete"
-	unread     = "messages of its answers are not JSON"
 )
 
 // remedy says how to get a run without the doubt.
@@ -55,8 +54,10 @@ func (r *Run) remedy() string {
 	switch r.Doubt {
 	case cutShort, incomplete:
 		return "Repeat it"
-	case unread:
+	case metric.UnreadMessages:
 		return "Repair the server"
+	case metric.UncountedChoices:
+		return "Repeat it with the token counts of the server"
 	}
 	return "Repeat it on a quieter machine"
 }

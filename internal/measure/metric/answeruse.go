@@ -11,6 +11,7 @@ type AnswerUse struct {
 	UnreadableMessages int64 // messages that are not JSON
 	UnreadableAnswers  int64 // answers with such messages
 	FinishReasons      int64 // answers with a finish reason
+	MoreChoices        int64 // answers with text in several choices, of which the client counted only the first
 }
 
 // add counts the answer of a request.
@@ -22,11 +23,45 @@ func (u *AnswerUse) add(row *Row) {
 	if row.Finished {
 		u.FinishReasons++
 	}
+	if row.MoreChoices {
+		u.MoreChoices++
+	}
 }
 
-// Unread reports whether more than 1 % of the valid answers have unreadable messages, so that no figure of tokens can be trusted.
-func (e *ClientStats) Unread() bool {
-	return float64(e.UnreadableAnswers) > uncertainShare*float64(e.Valid)
+// Unread says why no figure of tokens can be trusted, because more than 1 % of the valid answers were not read whole; "" = they were.
+func (e *ClientStats) Unread() string {
+	limit := uncertainShare * float64(e.Valid)
+	switch {
+	case float64(e.UnreadableAnswers) > limit:
+		return UnreadMessages
+	case float64(e.MoreChoices) > limit:
+		return UncountedChoices
+	}
+	return ""
+}
+
+// Results of Unread.
+const (
+	UnreadMessages   = "messages of its answers are not JSON"
+	UncountedChoices = "only the first choice of its answers was counted"
+)
+
+// choicesSentence says that choices are missing in the figures, and how to count them.
+func (e *ClientStats) choicesSentence() string {
+	return fmt.Sprintf("%s of %s have several choices in one message (n), of which only the first is counted, so output lengths, token rates and ITL are wrong. "+
+		"{endpoint.use_server_token_count} counts the tokens of all choices.", terminal.Count(e.MoreChoices), terminal.Plural(e.Valid, "answer"))
+}
+
+// unreadSentences lists what is missing in the figures of many answers.
+func (e *ClientStats) unreadSentences() (list []string) {
+	limit := uncertainShare * float64(e.Valid)
+	if float64(e.UnreadableAnswers) > limit {
+		list = append(list, e.unreadableSentence())
+	}
+	if float64(e.MoreChoices) > limit {
+		list = append(list, e.choicesSentence())
+	}
+	return list
 }
 
 // unreadableSentence says what is missing in the figures, and how to see it.

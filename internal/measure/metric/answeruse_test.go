@@ -82,3 +82,34 @@ func TestUnfinished(t *testing.T) {
 		}
 	}
 }
+
+// TestMoreChoices: answers of which only the first choice was counted make a run uncertain, unless the server counts the tokens.
+func TestMoreChoices(t *testing.T) {
+	for _, server := range []bool{false, true} {
+		options := chat
+		options.ServerTokens = server
+		set := newSelection(t, options)
+		r := set.NewReducer()
+		for _, more := range []bool{false, true} {
+			rec, reply := streamed(0, 150, 160)
+			reply.MoreChoices = more
+			row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}).Append(nil))
+			if err != nil || row.MoreChoices != (more && !server) {
+				t.Fatalf("%v, %+v", err, row)
+			}
+			r.Add(row)
+		}
+		if u, want := r.Summary(Window{}).AnswerUse.MoreChoices, map[bool]int64{false: 1}[server]; u != want {
+			t.Errorf("%d answers, want %d", u, want)
+		}
+	}
+	for answers, want := range map[int64]Verdict{1: VerdictValid, 2: VerdictUncertain} {
+		e := calm()
+		e.MoreChoices = answers
+		v := Assess(e, nil, nil)
+		notes := strings.Join(v.Notes, "\n")
+		if many := answers == 2; v.Verdict != want || (v.Unread() == UncountedChoices) != many || strings.Contains(v.Reason, "several choices") != many || strings.Contains(notes, "several choices") == many {
+			t.Errorf("%d of 100 answers: %s\n%s", answers, v.Sentence(), notes)
+		}
+	}
+}

@@ -101,10 +101,7 @@ func (v *Validity) doubt(why string) {
 
 // doubts says which statistics are not to be relied on; "" = none.
 func (e *ClientStats) doubts(v *Validity) string {
-	var list []string
-	if e.Unread() {
-		list = append(list, e.unreadableSentence())
-	}
+	list := e.unreadSentences()
 	if len(v.understated) > 0 {
 		list = append(list, e.unansweredClause(v.understated))
 	}
@@ -120,7 +117,7 @@ func (e *ClientStats) doubtClause(list []estimate, judged int) string {
 	if e.lumpy() {
 		text = e.lumpReason() + " These figures are known only approximately: " + ranges(list) + "."
 	}
-	if len(list) < judged && !e.Unread() {
+	if len(list) < judged && e.Unread() == "" {
 		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are accurate to 4 %."
 	}
 	if e.PacketStamps == 0 && !e.lumpy() {

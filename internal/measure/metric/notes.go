@@ -113,7 +113,8 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.Messages > 0 && float64(e.SharedReads) > sharedReadLimit*float64(e.Messages) && e.Uncertain == 0 && !e.lumpy(),
 		"aiperf read %.0f %% of the messages together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
 	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))
-	note(e.UnreadableMessages > 0 && !e.Unread(), "%s", e.unreadableSentence())
+	note(e.UnreadableMessages > 0 && float64(e.UnreadableAnswers) <= uncertainShare*float64(e.Valid), "%s", e.unreadableSentence())
+	note(e.MoreChoices > 0 && float64(e.MoreChoices) <= uncertainShare*float64(e.Valid), "%s", e.choicesSentence())
 	n := e.unfinished()
 	note(n > 0, "%s of %s came without a finish reason, unlike the others: the server or a proxy may have ended %s early.", terminal.Count(n), terminal.Plural(e.Valid, "answer"), pronoun(n))
 	note(e.OneMessage > 0, "%s arrived in one message: no inter token latency.", terminal.Plural(e.OneMessage, "answer"))

@@ -9,7 +9,7 @@ import (
 )
 
 // rowLayout is the version of the binary form of a row; other versions are rejected.
-const rowLayout = 3
+const rowLayout = 4
 
 // Append appends the binary form of the row to dst, so that the request can be counted elsewhere.
 func (r *Row) Append(dst []byte) []byte {
@@ -50,6 +50,7 @@ func (r *Row) visit(c *binenc.Coder) {
 	binenc.Slice(c, &r.Gaps, (*binenc.Coder).Float64)
 	c.Bool(&r.OneMessage)
 	c.Bool(&r.Finished)
+	c.Bool(&r.MoreChoices)
 	c.String(&r.Uncounted)
 	binenc.Pointer(c, &r.Drafts, visitDrafts)
 	r.doubt.visit(c)

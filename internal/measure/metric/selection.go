@@ -150,6 +150,7 @@ type Row struct {
 	// OneMessage marks an answer of two or more tokens in one message, so that its ITL could not be measured.
 	OneMessage  bool
 	Unreadable  int64  // messages of a valid answer that are not JSON
+	MoreChoices bool   // the client counted only the first of several choices of a valid answer
 	Finished    bool   // a valid answer with a finish reason
 	Uncounted   string // why its tokens were not counted; "" = they were, or it was not requested
 	Reads       int64  // reads with a kernel timestamp
@@ -194,6 +195,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.Gaps = f.gaps()
 		if reply != nil {
 			r.Drafts, r.Unreadable, r.Finished = reply.Drafts, int64(reply.Unreadable), reply.FinishReason != ""
+			r.MoreChoices = reply.MoreChoices && !s.opts.ServerTokens
 		}
 		r.OneMessage = !f.several && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.opts.Streaming && reply != nil {

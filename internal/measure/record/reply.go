@@ -22,8 +22,10 @@ type Reply struct {
 	End        int64
 	EndMessage int
 	Unreadable int // messages that are not JSON: nothing in them was used
-	Job        *Job
-	Drafts     *Drafts // nil = the server reports none, or more than one
+	// MoreChoices says that messages have text in several choices, because the request asked for them ("n"). Only the first choice is part of the reply.
+	MoreChoices bool
+	Job         *Job
+	Drafts      *Drafts // nil = the server reports none, or more than one
 }
 
 // Drafts is a server's report on speculative decoding in a request.

@@ -36,8 +36,8 @@ func (s *Subject) Doubt() string {
 			return fmt.Sprintf("the verdict is %q", v.Verdict)
 		case v.Warm(): // the measurement does not show a server with a cold cache; uncertain latencies have ranges
 			return "a prefix cache was warm before the run"
-		case v.Unread():
-			return "messages of the answers are not JSON"
+		case v.Unread() != "":
+			return strings.Replace(v.Unread(), "its", "the", 1)
 		}
 		measured = measured && run.Profiling.Valid > 0
 	}

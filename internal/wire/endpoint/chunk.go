@@ -15,6 +15,8 @@ type chunk struct {
 	finish  jsontext.Text
 	delta   part
 	message part
+	other   part        // of a choice that is not the first
+	more    bool        // such a choice has text
 	kind    record.Kind // kind of the items
 	items   int         // number of vectors or scores
 }
@@ -87,6 +89,7 @@ func (c *chunk) reset() {
 		c.message.reset()
 	}
 	c.object, c.typ, c.failure, c.usage, c.drafts, c.finish, c.items = jsontext.Text{}, jsontext.Text{}, jsontext.Text{}, nil, nil, jsontext.Text{}, 0
+	c.more = false
 }
 
 // chosen returns the part that counts: the one that matches the object's name, otherwise the one that is present.
@@ -171,19 +174,40 @@ func meaningful(v []byte) bool {
 	return truthy(v)
 }
 
-// firstChoice reads the first element of a list of choices, member by member, and skips the others.
+// firstChoice reads the first element of a list of choices, member by member. Of the others it only reads whether they have text.
 func firstChoice(d *jsonAnswer, s *jsontext.Scanner, member func(d *jsonAnswer, s *jsontext.Scanner, key []byte)) {
 	if !s.Open('[') {
 		s.Skip()
 		return
 	}
 	for first := true; s.Next(']', first); first = false {
-		if !first || !s.Open('{') {
+		if !s.Open('{') {
 			s.Skip()
+			continue
+		}
+		if !first {
+			d.chunk.otherChoice(s)
 			continue
 		}
 		for first := true; s.Next('}', first); first = false {
 			member(d, s, s.Key())
 		}
 	}
+}
+
+// otherChoice reads the members of a choice that is not the first. An answer has several if the request asked for them ("n").
+func (c *chunk) otherChoice(s *jsontext.Scanner) {
+	p := &c.other
+	p.reset()
+	for first := true; s.Next('}', first); first = false {
+		switch string(s.Key()) {
+		case "delta", "message":
+			p.read(s)
+		case "text":
+			p.content = s.Text()
+		default:
+			s.Skip()
+		}
+	}
+	c.more = c.more || !p.content.Empty() || len(p.parts) > 0 || !p.refusal.Empty() || !p.thinking().Empty() || p.hasCallText()
 }

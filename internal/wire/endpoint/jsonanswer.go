@@ -32,6 +32,7 @@ type jsonAnswer struct {
 	messages      int
 	tokens        int           // number of tokens that came as ids
 	unreadable    int           // number of messages that are not JSON
+	moreChoices   bool          // a message has text in a choice that is not the first
 	looksStreamed bool          // a body that looks like a stream
 	memory        memoryBuilder // nil = no Memory was requested
 	state         any           // state of the type across documents
@@ -136,7 +137,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 			d.chunk.reset()
 			d.chunk.delta.set, d.chunk.delta.content = true, jsontext.Text{Raw: m.Raw, Set: true}
 		}
-		return d.accept(m.At, index)
+		return d.acceptBody(doc, m.At, index)
 	}
 	if m.Fields() != nil {
 		return d.readEvent(m, index)
@@ -160,6 +161,21 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		return d.accept(m.At, index)
 	}
 	return nil
+}
+
+// acceptBody is accept for a body, which is the document doc. A body with content that also reports an error, as an object or a text, is a failure.
+func (d *jsonAnswer) acceptBody(doc []byte, at int64, index int) *record.Error {
+	if f := d.accept(at, index); f != nil || len(d.pending) == 0 {
+		return f // noContent quotes the error of a body without content
+	}
+	if e := d.chunk.failure; !e.Set || e.Raw[0] != '{' && e.Raw[0] != '"' {
+		return nil
+	}
+	f, found := dataFailure(doc)
+	if !found {
+		return nil
+	}
+	return &record.Error{Code: f.code, Type: invalidResult, Message: "Invalid inference result: the answer reports an error: " + f.message}
 }
 
 // accept adds the current document to the result, unless it reports a failure.
@@ -273,6 +289,7 @@ func (d *jsonAnswer) keep(at int64, index int) {
 	if len(c.drafts) > 0 {
 		d.drafts, d.draftCount = append(d.drafts[:0], c.drafts...), d.draftCount+1
 	}
+	d.moreChoices = d.moreChoices || c.more
 	if c.failure.Set {
 		d.failure = append(d.failure[:0], c.failure.Raw...)
 	}
@@ -326,6 +343,7 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
 	r.PerChunkTokens = -1
 	r.FinishReason = string(d.finish)
+	r.MoreChoices = d.moreChoices
 	r.Unreadable, r.OutputTokens = d.unreadable, d.tokens
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)

@@ -1,0 +1,43 @@
+package endpoint
+
+import (
+	"strings"
+	"testing"
+
+	"aiperf/internal/measure/record"
+)
+
+// TestMoreChoices: of several choices in one message only the first is the answer, and the reply says so if another one has text.
+func TestMoreChoices(t *testing.T) {
+	for _, c := range []struct {
+		kind, body string
+		want       bool
+	}{
+		{"chat", `{"object":"chat.completion","choices":[{"message":{"content":"one"}},{"message":{"content":"two"}}]}`, true},
+		{"chat", `{"object":"chat.completion","choices":[{"message":{"content":"one"}},{"message":{"reasoning_content":"two"}}]}`, true},
+		{"chat", `{"object":"chat.completion","choices":[{"message":{"content":"one"}},{"message":{"content":""},"finish_reason":"stop"},7,{}]}`, false},
+		{"chat", `{"object":"chat.completion","choices":[{"message":{"content":"one"}}]}`, false},
+		{"completions", `{"object":"text_completion","choices":[{"text":"one"},{"text":"two"}]}`, true},
+		{"completions", `{"object":"text_completion","choices":[{"text":"one"},{"text":""}]}`, false},
+	} {
+		rec := &record.Record{End: 9, Messages: []record.Message{{At: 1, Body: true, Raw: []byte(c.body)}}}
+		reply, failure := Decode(codec(t, c.kind, Settings{}), rec, DecodeOptions{})
+		if failure != nil || reply.Output != "one" || reply.MoreChoices != c.want {
+			t.Errorf("%s: %v, %q, more choices: %t", c.body, failure, reply.Output, reply.MoreChoices)
+		}
+	}
+}
+
+// TestBodyWithError: a body with content that reports an error is a failure, like a stream. An error that is empty, or a number, is none.
+func TestBodyWithError(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"message":"boom","code":429}`: "reports an error: boom", `"boom"`: "reports an error: boom", `null`: "", `{}`: "", `""`: "", `0.25`: "",
+	} {
+		body := `{"object":"chat.completion","choices":[{"message":{"content":"one"}}],"error":` + text + `}`
+		rec := &record.Record{End: 9, Messages: []record.Message{{At: 1, Body: true, Raw: []byte(body)}}}
+		_, failure := Decode(codec(t, "chat", Settings{}), rec, DecodeOptions{})
+		if (failure != nil) != (want != "") || failure != nil && (!strings.Contains(failure.Message, want) || failure.Type != invalidResult) {
+			t.Errorf("%s: %v", text, failure)
+		}
+	}
+}
