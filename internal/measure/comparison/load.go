@@ -232,6 +232,7 @@ func (r *Run) readSummary() error {
 			Counted  float64       `json:"prompt_cache_counter_percent"`
 			Unread   int64         `json:"unreadable_answers"`
 			Choices  int64         `json:"more_choices_answers"`
+			Early    int64         `json:"early_usage_answers"`
 		} `json:"validity"`
 		Requests struct {
 			Count float64 `json:"avg"`
@@ -273,7 +274,7 @@ func (r *Run) readSummary() error {
 	if err := r.readStated(text); err != nil {
 		return err
 	}
-	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread, MoreChoices: s.Validity.Choices}}
+	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread, MoreChoices: s.Validity.Choices, EarlyUsages: s.Validity.Early}}
 	switch {
 	case s.Cut:
 		r.Doubt = cutShort

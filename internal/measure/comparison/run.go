@@ -54,7 +54,7 @@ func (r *Run) remedy() string {
 	switch r.Doubt {
 	case cutShort, incomplete:
 		return "Repeat it"
-	case metric.UnreadMessages:
+	case metric.UnreadMessages, metric.EarlyUsage:
 		return "Repair the server"
 	case metric.UncountedChoices:
 		return "Repeat it with the token counts of the server"

@@ -11,6 +11,7 @@ type AnswerUse struct {
 	UnreadableMessages int64 // messages that are not JSON
 	UnreadableAnswers  int64 // answers with such messages
 	FinishReasons      int64 // answers with a finish reason
+	EarlyUsages        int64 // answers whose tokens the server counted before the last content
 	MoreChoices        int64 // answers with text in several choices, of which the client counted only the first
 }
 
@@ -22,6 +23,9 @@ func (u *AnswerUse) add(row *Row) {
 	}
 	if row.Finished {
 		u.FinishReasons++
+	}
+	if row.EarlyUsage {
+		u.EarlyUsages++
 	}
 	if row.MoreChoices {
 		u.MoreChoices++
@@ -36,6 +40,8 @@ func (e *ClientStats) Unread() string {
 		return UnreadMessages
 	case float64(e.MoreChoices) > limit:
 		return UncountedChoices
+	case float64(e.EarlyUsages) > limit:
+		return EarlyUsage
 	}
 	return ""
 }
@@ -44,12 +50,19 @@ func (e *ClientStats) Unread() string {
 const (
 	UnreadMessages   = "messages of its answers are not JSON"
 	UncountedChoices = "only the first choice of its answers was counted"
+	EarlyUsage       = "the server counted the tokens of its answers before their end"
 )
 
 // choicesSentence says that choices are missing in the figures, and how to count them.
 func (e *ClientStats) choicesSentence() string {
 	return fmt.Sprintf("%s of %s have several choices in one message (n), of which only the first is counted, so output lengths, token rates and ITL are wrong. "+
 		"{endpoint.use_server_token_count} counts the tokens of all choices.", terminal.Count(e.MoreChoices), terminal.Plural(e.Valid, "answer"))
+}
+
+// earlySentence says that tokens are missing in the server's counts.
+func (e *ClientStats) earlySentence() string {
+	return fmt.Sprintf("In %s of %s content came after the last token count of the server (usage), so output lengths, token rates and ITL may be wrong. "+
+		"The server or a proxy may have ended the answers early.", terminal.Count(e.EarlyUsages), terminal.Plural(e.Valid, "answer"))
 }
 
 // unreadSentences lists what is missing in the figures of many answers.
@@ -60,6 +73,9 @@ func (e *ClientStats) unreadSentences() (list []string) {
 	}
 	if float64(e.MoreChoices) > limit {
 		list = append(list, e.choicesSentence())
+	}
+	if float64(e.EarlyUsages) > limit {
+		list = append(list, e.earlySentence())
 	}
 	return list
 }

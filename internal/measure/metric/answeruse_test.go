@@ -83,33 +83,43 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// TestMoreChoices: answers of which only the first choice was counted make a run uncertain, unless the server counts the tokens.
-func TestMoreChoices(t *testing.T) {
+// TestMiscounted: answers of which only the first choice was counted make a run uncertain, unless the server counts the tokens. So do answers that
+// the server counted before their end.
+func TestMiscounted(t *testing.T) {
 	for _, server := range []bool{false, true} {
 		options := chat
 		options.ServerTokens = server
 		set := newSelection(t, options)
 		r := set.NewReducer()
-		for _, more := range []bool{false, true} {
+		for _, wrong := range []bool{false, true} {
 			rec, reply := streamed(0, 150, 160)
-			reply.MoreChoices = more
+			reply.MoreChoices, reply.EarlyUsage = wrong, wrong
 			row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}).Append(nil))
-			if err != nil || row.MoreChoices != (more && !server) {
+			if err != nil || row.MoreChoices != (wrong && !server) || row.EarlyUsage != (wrong && server) {
 				t.Fatalf("%v, %+v", err, row)
 			}
 			r.Add(row)
 		}
-		if u, want := r.Summary(Window{}).AnswerUse.MoreChoices, map[bool]int64{false: 1}[server]; u != want {
-			t.Errorf("%d answers, want %d", u, want)
+		want := map[bool]AnswerUse{false: {MoreChoices: 1}, true: {EarlyUsages: 1}}[server]
+		if u := r.Summary(Window{}).AnswerUse; u != want {
+			t.Errorf("%+v, want %+v", u, want)
 		}
 	}
-	for answers, want := range map[int64]Verdict{1: VerdictValid, 2: VerdictUncertain} {
-		e := calm()
-		e.MoreChoices = answers
-		v := Assess(e, nil, nil)
-		notes := strings.Join(v.Notes, "\n")
-		if many := answers == 2; v.Verdict != want || (v.Unread() == UncountedChoices) != many || strings.Contains(v.Reason, "several choices") != many || strings.Contains(notes, "several choices") == many {
-			t.Errorf("%d of 100 answers: %s\n%s", answers, v.Sentence(), notes)
+	for name, c := range map[string]struct {
+		use func(n int64) AnswerUse
+		why string
+	}{
+		"have several choices": {func(n int64) AnswerUse { return AnswerUse{MoreChoices: n} }, UncountedChoices},
+		"content came after":   {func(n int64) AnswerUse { return AnswerUse{EarlyUsages: n} }, EarlyUsage},
+	} {
+		for answers, want := range map[int64]Verdict{1: VerdictValid, 2: VerdictUncertain} {
+			e := calm()
+			e.AnswerUse = c.use(answers)
+			v := Assess(e, nil, nil)
+			notes := strings.Join(v.Notes, "\n")
+			if many := answers == 2; v.Verdict != want || (v.Unread() == c.why) != many || strings.Contains(v.Reason, name) != many || strings.Contains(notes, name) == many {
+				t.Errorf("%d of 100 answers: %s\n%s", answers, v.Sentence(), notes)
+			}
 		}
 	}
 }

@@ -51,6 +51,7 @@ func (r *Row) visit(c *binenc.Coder) {
 	c.Bool(&r.OneMessage)
 	c.Bool(&r.Finished)
 	c.Bool(&r.MoreChoices)
+	c.Bool(&r.EarlyUsage)
 	c.String(&r.Uncounted)
 	binenc.Pointer(c, &r.Drafts, visitDrafts)
 	r.doubt.visit(c)

@@ -24,8 +24,10 @@ type Reply struct {
 	Unreadable int // messages that are not JSON: nothing in them was used
 	// MoreChoices says that messages have text in several choices, because the request asked for them ("n"). Only the first choice is part of the reply.
 	MoreChoices bool
-	Job         *Job
-	Drafts      *Drafts // nil = the server reports none, or more than one
+	// EarlyUsage says that content came after the last usage object, whose counts may therefore be too low.
+	EarlyUsage bool
+	Job        *Job
+	Drafts     *Drafts // nil = the server reports none, or more than one
 }
 
 // Drafts is a server's report on speculative decoding in a request.

@@ -116,6 +116,7 @@ var validityKeys = []validityKey{
 	{"uncounted_requests", func(s *metric.ClientStats) any { return &s.Uncounted }},
 	{"unreadable_messages", func(s *metric.ClientStats) any { return &s.UnreadableMessages }},
 	{"unreadable_answers", func(s *metric.ClientStats) any { return &s.UnreadableAnswers }},
+	{"early_usage_answers", func(s *metric.ClientStats) any { return &s.EarlyUsages }},
 	{"more_choices_answers", func(s *metric.ClientStats) any { return &s.MoreChoices }},
 	{"finish_reason_answers", func(s *metric.ClientStats) any { return &s.FinishReasons }},
 	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},

@@ -41,3 +41,35 @@ func TestBodyWithError(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlyUsage: a usage object that comes before the last content may not count all of it.
+func TestEarlyUsage(t *testing.T) {
+	const (
+		text, usage = `{"choices":[{"delta":{"content":"a"}}]}`, `{"choices":[],"usage":{"completion_tokens":2}}`
+		both        = `{"choices":[{"delta":{"content":"a"}}],"usage":{"completion_tokens":2}}`
+		start       = `{"type":"message_start","message":{"usage":{"input_tokens":7,"output_tokens":1}}}`
+		delta, end  = `{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`, `{"type":"message_delta","usage":{"output_tokens":2}}`
+	)
+	for _, c := range []struct {
+		kind     string
+		messages []string
+		want     bool
+	}{
+		{"chat", []string{text, text, usage}, false},
+		{"chat", []string{text, usage, text}, true},
+		{"chat", []string{text, both, both}, false},
+		{"chat", []string{`{"choices":[],"usage":{"prompt_tokens":7}}`, text}, false},
+		{"chat", []string{text, text}, false},
+		{"messages", []string{start, delta, delta, end}, false},
+		{"messages", []string{start, delta, delta}, true},
+	} {
+		rec := &record.Record{End: 9}
+		for i, m := range c.messages {
+			rec.Messages = append(rec.Messages, record.Message{At: int64(i + 1), Raw: []byte("data: " + m + "\n\n")})
+		}
+		reply, failure := Decode(codec(t, c.kind, Settings{}), rec, DecodeOptions{})
+		if failure != nil || reply.EarlyUsage != c.want {
+			t.Errorf("%s, %q: %v, early usage: %t", c.kind, c.messages, failure, reply.EarlyUsage)
+		}
+	}
+}

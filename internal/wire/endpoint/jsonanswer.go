@@ -32,6 +32,7 @@ type jsonAnswer struct {
 	messages      int
 	tokens        int           // number of tokens that came as ids
 	unreadable    int           // number of messages that are not JSON
+	earlyUsage    bool          // content came after the last usage object
 	moreChoices   bool          // a message has text in a choice that is not the first
 	looksStreamed bool          // a body that looks like a stream
 	memory        memoryBuilder // nil = no Memory was requested
@@ -284,7 +285,7 @@ func (d *jsonAnswer) keep(at int64, index int) {
 	d.last.at, d.last.message = at, index
 	c := &d.chunk
 	if len(c.usage) > 0 && !emptyObject(c.usage) {
-		d.usage = append(d.usage[:0], c.usage...)
+		d.usage, d.earlyUsage = append(d.usage[:0], c.usage...), false
 	}
 	if len(c.drafts) > 0 {
 		d.drafts, d.draftCount = append(d.drafts[:0], c.drafts...), d.draftCount+1
@@ -304,6 +305,7 @@ func (d *jsonAnswer) keep(at int64, index int) {
 	if !ok {
 		return
 	}
+	d.earlyUsage = len(d.usage) > 0 && len(c.usage) == 0
 	if len(d.pending) == 0 {
 		d.firstUsage = append(d.firstUsage[:0], c.usage...)
 	}
@@ -347,6 +349,7 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	r.Unreadable, r.OutputTokens = d.unreadable, d.tokens
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)
+		r.EarlyUsage = d.earlyUsage && r.Usage.Completion >= 0
 	}
 	if d.draftCount == 1 {
 		r.Drafts = parseDrafts(d.drafts)
