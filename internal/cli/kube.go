@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -115,6 +116,11 @@ func (p *Program) kubeCommandOf(c kubeCommand) *cobra.Command {
 func (p *Program) openCluster(set *setting.CommandLine) (kube.Cluster, error) {
 	if p.Kube.Open == nil {
 		return nil, errors.New("kube: this program was built without clusters (build tag nocluster)")
+	}
+	if file := set.Text("--kubeconfig", ""); file != "" {
+		if _, err := os.Stat(file); err != nil {
+			return nil, fmt.Errorf("--kubeconfig: %w", missingFile(file, err))
+		}
 	}
 	return p.Kube.Open(set.Text("--kubeconfig", ""), set.Text("--kube-context", ""), set.Text("--namespace", ""))
 }

@@ -222,13 +222,17 @@ func TestKubeRefusals(t *testing.T) {
 		"profile --node-selector x " + benchmark:       "want NAME=VALUE",
 		"generate --input-file " + large + " --custom-dataset-type single_turn --model m --url h:1 --tokenizer builtin": "too large for a ConfigMap",
 		"generate --only-secret " + benchmark: "needs --name",
-		"results one --run x":                 "not built yet",
-		"cancel one two":                      "one run at a time",
-		"sweep --max-runs 3 " + benchmark:     "--max-runs: use --trials",
-		"preflight --endpoint-url http://h":   "",
-		"init --job-name X":                   `--job-name "X"`,
-		"validate":                            "name the files",
-		"nonsense":                            `unknown command "nonsense"`,
+		"generate --total-workers 8 --image I --model m --url h:1 --tokenizer builtin --concurrency 16 --request-count 4":      "--total-workers 8: --request-count 4 cannot be split into 8 parts; write at most --total-workers 4",
+		"profile --total-workers 8 --image I --model m --url h:1 --tokenizer builtin --concurrency 16,4 --request-count 99 -d": "--total-workers 8: --concurrency 4 cannot be split into 8 parts",
+		"generate --kubeconfig /nowhere --only-secret --name one " + benchmark:                                                 "--kubeconfig: /nowhere does not exist",
+		"show --path /nowhere.yaml":         "--path: /nowhere.yaml does not exist",
+		"results one --run x":               "not built yet",
+		"cancel one two":                    "one run at a time",
+		"sweep --max-runs 3 " + benchmark:   "--max-runs: use --trials",
+		"preflight --endpoint-url http://h": "",
+		"init --job-name X":                 `--job-name "X"`,
+		"validate":                          "name the files",
+		"nonsense":                          `unknown command "nonsense"`,
 	} {
 		if want != "" {
 			k.expect(1, want, line)
@@ -307,6 +311,11 @@ func TestKubeFiles(t *testing.T) {
 	k.expect(0, "name: my-benchmark-controller", "show --path "+config)
 	k.expect(0, "minimal", "init --list")
 	k.expect(0, "kind: Job", "profile --dry-run --name one "+benchmark)
+	const small = "generate --name one --image I --model m --tokenizer builtin --url "
+	k.expect(0, "parallelism: 4", small+"h:1 --request-rate 2 --request-count 4")
+	k.expect(0, "parallelism: 3", small+"h:1 --concurrency 16 --prefill-concurrency 3 --streaming")
+	k.expect(0, "warning: --url http://localhost:1: in a pod, localhost is the pod itself; write the name of a Service, for example http://NAME:8000", small+"http://localhost:1")
+	k.expect(0, "print it with the same flags, --name one and --only-secret", small+"h:1")
 }
 
 // TestKubeVolumeFiles: files that are only on a volume of the pods stay there, and the flags say what their rows would say.

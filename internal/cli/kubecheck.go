@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"slices"
@@ -23,6 +24,14 @@ import (
 	"aiperf/internal/text/tokenizer"
 )
 
+// missingFile says in plain words that a file does not exist. Other errors are returned as they are.
+func missingFile(path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s does not exist", path)
+	}
+	return err
+}
+
 func (p *Program) kubeShow() *cobra.Command {
 	file := setting.Row{Flags: []string{"--path", "-f"}, Kind: setting.Path, Help: "configuration file to show as the objects of a run instead"}
 	return p.command(tableCommand{
@@ -31,6 +40,9 @@ func (p *Program) kubeShow() *cobra.Command {
 		table: func() *setting.Table { return setting.NewTable([]setting.Row{runRow(), file}, clusterRows()) },
 		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
 			if path := set.Text("--path", ""); path != "" {
+				if _, err := os.Stat(path); err != nil {
+					return fmt.Errorf("--path: %w", missingFile(path, err))
+				}
 				own, problems := setting.Scan(kubeGenerateTable(), []string{"--image", "aiperf:" + Version(), "--name", "my-benchmark"})
 				if len(problems) > 0 {
 					return errors.New(problems[0])

@@ -38,10 +38,10 @@ func (p *Program) kubeGenerate() *cobra.Command {
 			return 1, err
 		}
 		if len(c.spec.Uploads) > 0 {
-			return 1, fmt.Errorf("%s is too large for a ConfigMap, and nobody sends it to a run from manifests: put it on a volume and mount it with --volume-claims", c.spec.Uploads[0].Path)
+			return 1, fmt.Errorf("%s is too large for a ConfigMap, which holds at most %d KiB; put it on a volume and mount it with --volume-claims", c.spec.Uploads[0].Path, kube.MaxData>>10)
 		}
 		if !secret {
-			p.printErr("note: these objects need the Secret %s; print it with the same flags and --only-secret", c.spec.Name)
+			p.printErr("note: these objects need the Secret %s; print it with the same flags, --name %s and --only-secret", c.spec.Name, c.spec.Name)
 			return 0, p.printObjects(c.spec.Objects())
 		}
 		namespace := own.Text("--namespace", "")

@@ -24,7 +24,7 @@ func podRows() []setting.Row {
 		{Flags: []string{"--name"}, Kind: setting.Text, Default: "chosen", Help: "name of the run: lower-case letters, digits and -, at most 40"},
 		{Flags: []string{"--image"}, Kind: setting.Text, Default: imageVariable, Help: "image with this version of aiperf"},
 		{Flags: []string{"--image-pull-policy"}, Kind: setting.Enum, Choices: []string{"always", "never", "if_not_present"}, Default: "that of the cluster", Help: "when nodes pull the image"},
-		{Flags: []string{"--total-workers"}, Kind: setting.Int, Bounds: ">= 1, <= 1000", Default: "10, or the concurrency if that is less", Help: "number of worker pods"},
+		{Flags: []string{"--total-workers"}, Kind: setting.Int, Bounds: ">= 1, <= 1000", Default: "10, or fewer if the load has fewer parts", Help: "number of worker pods"},
 		{Flags: []string{"--ttl-seconds"}, Kind: setting.Int, Bounds: ">= 0", Default: "300", Help: "how long files wait to be fetched, and ended Jobs are kept, in s"},
 		{Flags: []string{"--node-selector"}, Kind: setting.Text, List: true, Help: "label of the nodes: NAME=VALUE"},
 		{Flags: []string{"--tolerations"}, Kind: setting.Text, List: true, Help: "taint of nodes to accept: KEY, KEY=VALUE or KEY=VALUE:EFFECT"},

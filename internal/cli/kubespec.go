@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -56,10 +57,14 @@ func (p *Program) clusterRunOf(ctx context.Context, own *setting.CommandLine, wo
 	if len(found.Problems) > 0 {
 		return nil, nil
 	}
-	if c := fewestSlots(run); c > 0 && c < workers && !own.Has("--total-workers") {
-		workers = c
+	if most, limit := mostWorkers(run); most > 0 && most < workers {
+		if own.Has("--total-workers") {
+			return nil, fmt.Errorf("--total-workers %d: %s %d cannot be split into %d parts; write at most --total-workers %d", workers, run.As(limit), most, workers, most)
+		}
+		workers = most
 		run.Machines.On = strconv.Itoa(workers)
 	}
+	p.warnOfLoopback(run)
 	c := &clusterRun{run: run, dir: run.Artifacts.Dir, spec: &kube.Spec{Workers: workers, Sweep: run.Sweep != nil || run.MultiRun.NumRuns > 1}}
 	if !set.Has("--artifact-dir") && run.Artifacts.Dir == "" {
 		c.dir = "artifacts"
@@ -73,20 +78,41 @@ func (p *Program) clusterRunOf(ctx context.Context, own *setting.CommandLine, wo
 	return c, nil
 }
 
-// fewestSlots returns the smallest concurrency in a run or series; 0 = there is none.
-func fewestSlots(run *config.Run) (slots int) {
+// mostWorkers returns into how many parts the load of a run or series can be split at most, and the key of the limit; 0 = any number.
+func mostWorkers(run *config.Run) (most int, limit string) {
 	cells, err := run.Cells()
 	if err != nil {
-		return 0 // the run says what is wrong
+		return 0, "" // the run says what is wrong
 	}
 	for i := range cells {
 		for k := range cells[i].Run.Phases {
-			if c := cells[i].Run.Phases[k].Concurrency; c != nil && (slots == 0 || *c < slots) {
-				slots = *c
+			phase := &cells[i].Run.Phases[k]
+			for _, l := range []struct {
+				key string
+				n   *int
+			}{
+				{"concurrency", phase.Concurrency}, {"prefill_concurrency", phase.PrefillConcurrency}, {"users", phase.Users}, {"requests", phase.Requests}, {"sessions", phase.Sessions},
+			} {
+				if l.n != nil && *l.n > 0 && (most == 0 || *l.n < most) {
+					most, limit = *l.n, "phases."+phase.Name+"."+l.key
+				}
 			}
 		}
 	}
-	return slots
+	return most, limit
+}
+
+// warnOfLoopback warns of servers that a pod cannot reach, because their address is that of the pod itself.
+func (p *Program) warnOfLoopback(run *config.Run) {
+	for _, text := range run.Endpoint.URLs {
+		u, err := url.Parse(text)
+		if err != nil || u.Scheme == "mock" {
+			continue
+		}
+		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
+			p.warnf("%s %s: in a pod, %s is the pod itself; write the name of a Service, for example http://NAME:8000", run.As("endpoint.urls"), redact.URL(text), u.Hostname())
+		}
+	}
 }
 
 var runName = lazyregexp.New(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)

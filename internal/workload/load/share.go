@@ -103,7 +103,7 @@ func (p *Phase) checkShare(s Share) error {
 		{"concurrency", int64(p.Concurrency)}, {"prefill concurrency", int64(p.Prefill)}, {"users", int64(p.Users)}, {"requests", p.Requests}, {"sessions", p.Sessions},
 	} {
 		if limit.value > 0 && limit.value < int64(s.machines()) {
-			return fmt.Errorf("%d machines for %s %d: some would send nothing", s.machines(), limit.name, limit.value)
+			return fmt.Errorf("%s %d cannot be split among %d machines, because some would send nothing; use at most %d machines", limit.name, limit.value, s.machines(), limit.value)
 		}
 	}
 	if p.Mode == AgenticReplay && p.Replay.IdleCap >= 0 {

@@ -200,8 +200,8 @@ func TestSharesRefused(t *testing.T) {
 		share  Share
 		want   string
 	}{
-		"slots":    {[]Phase{loop}, Share{0, 8}, "8 machines for concurrency 7"},
-		"requests": {[]Phase{{Mode: Rate, Pattern: Constant, Rate: 1, Requests: 3}}, Share{0, 4}, "4 machines for requests 3"},
+		"slots":    {[]Phase{loop}, Share{0, 8}, "concurrency 7 cannot be split among 8 machines, because some would send nothing; use at most 7 machines"},
+		"requests": {[]Phase{{Mode: Rate, Pattern: Constant, Rate: 1, Requests: 3}}, Share{0, 4}, "requests 3 cannot be split among 4 machines"},
 		"index":    {[]Phase{loop}, Share{2, 2}, "machine 2 of 2"},
 		"users": {[]Phase{{Mode: UserCentric, Users: 4, Rate: 1, Duration: sec}, {Mode: Rate, Pattern: Constant, Rate: 1, Duration: sec, Seamless: true}}, Share{0, 2},
 			"no phase starts seamlessly"},
