@@ -29,12 +29,13 @@ func (o Options) RoundTripper(t *Target) (rt http.RoundTripper, address string, 
 		tr.Proxy = func(*http.Request) (*url.URL, error) { return p.url() }
 	}
 	tr.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		var d net.Dialer
 		if path := o.socketOf(t); path != "" {
-			network, address = "unix", path
-		} else if o.IPVersion == "4" || o.IPVersion == "6" {
+			return dialUnix(ctx, &d, path)
+		}
+		if o.IPVersion == "4" || o.IPVersion == "6" {
 			network += o.IPVersion
 		}
-		var d net.Dialer
 		return d.DialContext(ctx, network, address)
 	}
 	if o.HTTP2 {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"syscall"
+	"time"
 
 	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/clock"
@@ -75,7 +77,7 @@ func (c *Client) dialSocket(ctx context.Context, t *Target, tr *record.Trace) (s
 	if path := c.opt.socketOf(t); path != "" {
 		tr.ConnectStart = clock.Now()
 		d := net.Dialer{Control: c.opt.control}
-		n, err := d.DialContext(ctx, "unix", path)
+		n, err := dialUnix(ctx, &d, path)
 		if err != nil {
 			return nil, 0, &dialError{stage: stageTCP, err: err}
 		}
@@ -98,6 +100,27 @@ func (c *Client) dialSocket(ctx context.Context, t *Target, tr *record.Trace) (s
 		}
 	}
 	return nil, 0, &dialError{stage: stageDNS, err: errNoAddress}
+}
+
+// Waits between attempts to connect to a Unix socket whose queue is full. The longest is the delay that a server which accepts again may see.
+const (
+	shortestQueueWait = 500 * time.Microsecond
+	longestQueueWait  = 8 * time.Millisecond
+)
+
+// dialUnix connects to a Unix socket. If the server has not yet accepted as many connections as its queue holds, the system refuses with EAGAIN. Over TCP
+// it would try again by itself until the context ends, so this does the same.
+func dialUnix(ctx context.Context, d *net.Dialer, path string) (net.Conn, error) {
+	for wait := shortestQueueWait; ; wait = min(2*wait, longestQueueWait) {
+		n, err := d.DialContext(ctx, "unix", path)
+		if !errors.Is(err, syscall.EAGAIN) {
+			return n, err
+		}
+		select {
+		case <-ctx.Done(): // the next attempt returns the error
+		case <-time.After(wait):
+		}
+	}
 }
 
 // errNoAddress reports that a name has no address of the requested IP version.
