@@ -25,7 +25,8 @@ type unansweredWait struct {
 	first  float64 // for its first token
 }
 
-// waitOf returns how long a request had waited that the client gave up: one of the class Cut, or one that ran into the client's timeout.
+// waitOf returns how long a request had waited that the client gave up: one of the class Cut, or one that ran into the client's timeout or was
+// cancelled as planned.
 func waitOf(rec *record.Record, reply *record.Reply) (wait unansweredWait) {
 	age := float64(rec.End - rec.Start)
 	if t := rec.Trace; t != nil {
@@ -62,7 +63,7 @@ type understatement struct {
 // understated returns the statistics that are certainly more than 4 % (and 50 µs) larger over all requests that were sent. The wait of a request that
 // the client gave up is the least value that it can have had.
 func (r *Reducer) understated(t *totals) (list []understatement) {
-	waits := slices.Concat(r.cuts, r.timeouts)
+	waits := slices.Concat(r.cuts, r.timeouts, r.cancelled)
 	for _, of := range []struct {
 		tag  string
 		wait func(unansweredWait) float64
@@ -141,7 +142,8 @@ func (s *Summary) isUnderstated(tag string, stat Stat) bool {
 	return slices.ContainsFunc(s.understated, func(u understatement) bool { return u.tag == tag && u.stat == stat })
 }
 
-// unansweredClause names the figures that leave out slow requests because the client gave them up: at the end of the run, or at its timeout.
+// unansweredClause names the figures that leave out slow requests because the client gave them up: at the end of the run, at its timeout, or because
+// the run was asked to cancel some requests.
 func (e *ClientStats) unansweredClause(list []understatement) string {
 	var clauses []string
 	for i := 0; i < len(list); {
@@ -159,12 +161,19 @@ func (e *ClientStats) unansweredClause(list []understatement) string {
 	if e.TimedOut > 0 {
 		text += e.timeoutFact() + ". "
 	}
+	cancelled := e.cancelledSlow(list)
+	if cancelled {
+		text += e.cancelledFact() + ". "
+	}
 	text += "With them, these figures would be larger: " + join(clauses) + "."
 	if e.CutCount > 0 && !e.CancelledByUser {
 		text += " A longer {phases.profiling.grace_period} waits for their answers."
 	}
 	if e.TimedOut > 0 {
 		text += " A longer {endpoint.timeout} shows how long the requests that timed out take."
+	}
+	if cancelled {
+		text += " Requests that answer within {phases.profiling.cancellation.delay} are never cancelled, so fast ones are too frequent in the figures."
 	}
 	return text
 }

@@ -27,6 +27,7 @@ type Reducer struct {
 	counts      [3]int64         // by class
 	cuts        []unansweredWait // of requests of the class Cut
 	timeouts    []unansweredWait // of requests that ran into the client's timeout
+	cancelled   []unansweredWait // of requests that were cancelled because the run was asked to cancel some
 	oneMessage  int64
 	answers     AnswerUse
 	uncounted   int64
@@ -99,8 +100,11 @@ func (r *Reducer) Add(row *Row) {
 	overflow := 0.0
 	if row.Class == Failed {
 		r.failed(row.Err, 1)
-		if timedOut(row.Err) {
+		switch {
+		case timedOut(row.Err):
 			r.timeouts = append(r.timeouts, row.wait)
+		case row.wait != unansweredWait{}:
+			r.cancelled = append(r.cancelled, row.wait)
 		}
 		if Overflows(row.Err) {
 			overflow = 1

@@ -219,7 +219,7 @@ func (r *Row) classify(rec *record.Record, reply *record.Reply) {
 		r.Class, r.wait = Cut, waitOf(rec, reply)
 	case r.Err != nil:
 		r.Class = Failed
-		if timedOut(r.Err) && waitedForAnswer(rec) {
+		if (timedOut(r.Err) || r.Err.Type == record.PlannedCancellation) && waitedForAnswer(rec) {
 			r.wait = waitOf(rec, reply)
 		}
 	}

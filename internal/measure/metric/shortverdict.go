@@ -47,10 +47,13 @@ func (e *ClientStats) shortCaution() string {
 
 // shortDoubt names the uncertain statistics: "TTFT p99, ITL avg p50". If they do not fit, it names their metrics and the number of statistics.
 func (v *Validity) shortDoubt() string {
-	if len(v.understated) > 0 && v.CutCount == 0 {
+	switch {
+	case len(v.understated) == 0:
+	case v.CutCount == 0 && v.TimedOut == 0:
+		return fmt.Sprintf("%s of %s cancelled", terminal.Count(v.Planned), terminal.Plural(v.Valid+v.Failed, "request"))
+	case v.CutCount == 0:
 		return fmt.Sprintf("%s of %s timed out", terminal.Count(v.TimedOut), terminal.Plural(v.Valid+v.Failed, "request"))
-	}
-	if len(v.understated) > 0 {
+	default:
 		return fmt.Sprintf("%s of %s cut off", terminal.Count(v.CutCount), terminal.Plural(v.Valid+v.Failed+v.CutCount, "request"))
 	}
 	var metrics, figures []string

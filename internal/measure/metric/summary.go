@@ -33,6 +33,7 @@ type Summary struct {
 	Bounds      Bounds   // ranges of the inexact statistics
 	CutUse      CutUse
 	TimeoutUse  TimeoutUse
+	CancelUse   CancelUse
 	RateUse     RateUse
 	AnswerUse
 
@@ -83,7 +84,7 @@ func (r *Reducer) Summary(window Window) *Summary {
 	sorting.Stable(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
 	s.Certainty, s.Certain = r.certainty()
 	s.Bounds = r.bounds(t)
-	s.CutUse, s.TimeoutUse, s.understated = r.cutUse(), r.timeoutUse(), r.understated(t)
+	s.CutUse, s.TimeoutUse, s.CancelUse, s.understated = r.cutUse(), r.timeoutUse(), r.cancelUse(), r.understated(t)
 	s.RateUse = r.rateUse(t)
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s

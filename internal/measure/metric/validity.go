@@ -42,6 +42,7 @@ type ClientStats struct {
 	Uncounted     int64 // requests whose tokens were not counted
 	CutUse
 	TimeoutUse
+	CancelUse
 	RateUse
 	AnswerUse
 	Certainty

@@ -82,6 +82,7 @@ var validityKeys = []validityKey{
 	{"cut_request_wait_max_ms", func(s *metric.ClientStats) any { return &s.CutWaited }},
 	{"timed_out_requests", func(s *metric.ClientStats) any { return &s.TimedOut }},
 	{"timed_out_request_wait_max_ms", func(s *metric.ClientStats) any { return &s.TimeoutWaited }},
+	{"planned_cancellation_wait_max_ms", func(s *metric.ClientStats) any { return &s.CancelWaited }},
 	{"messages", func(s *metric.ClientStats) any { return &s.Messages }},
 	{"coalesced_messages", func(s *metric.ClientStats) any { return &s.SharedReads }},
 	{"packet_stamps", func(s *metric.ClientStats) any { return &s.PacketStamps }},

@@ -33,6 +33,7 @@ func ClientStats(run *metric.Run, phases []*load.PhaseStats, m *MachineStats, re
 	e.SlotUse = slotUse(phases)
 	e.CancelledByUser = run.Cancelled
 	e.Certainty, e.CutUse, e.TimeoutUse, e.RateUse, e.AnswerUse = s.Certainty, s.CutUse, s.TimeoutUse, s.RateUse, s.AnswerUse
+	e.CancelUse = s.CancelUse
 	e.LumpStats = results.Profiling().Lumps()
 	e.PathUse = results.Profiling().Paths()
 	if results.Config.Endpoint.ConnectionReuse != config.ReuseNever { // otherwise a request starts before its connection
