@@ -100,6 +100,9 @@ func (p *priorSummary) validity(run *metric.Summary) (*metric.Validity, error) {
 	if err != nil {
 		return nil, err
 	}
+	if run != nil { // the tokens may be counted in another way than before
+		stats.AnswerUse, stats.CancelUse = run.AnswerUse, run.CancelUse
+	}
 	return metric.Assess(stats, run, config.FlagOf), nil
 }
 
