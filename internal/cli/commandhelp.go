@@ -27,11 +27,32 @@ func (p *Program) wrapHelp(root *cobra.Command) {
 	})
 }
 
+// joined returns a help text in which no line of the description ends inside a sentence, so that it can be wrapped at any width. The description ends at
+// "Usage:". Indented lines and lines that end in a full stop or a colon stay as they are.
+func joined(text string) string {
+	lines := strings.Split(text, "\n")
+	var out strings.Builder
+	for i, line := range lines {
+		if line == "Usage:" {
+			return out.String() + strings.Join(lines[i:], "\n")
+		}
+		out.WriteString(line)
+		switch {
+		case i+1 == len(lines):
+		case line != "" && line[0] != ' ' && !strings.HasSuffix(line, ".") && !strings.HasSuffix(line, ":") && lines[i+1] != "" && lines[i+1][0] != ' ':
+			out.WriteByte(' ')
+		default:
+			out.WriteByte('\n')
+		}
+	}
+	return out.String()
+}
+
 // wrappedHelp wraps the lines of a help text at width. The second column of a row stays in its column. Examples are unchanged, because people copy them.
 func wrappedHelp(text string, width int) string {
 	var out strings.Builder
 	examples := false
-	for line := range strings.Lines(text) {
+	for line := range strings.Lines(joined(text)) {
 		line = strings.TrimSuffix(line, "\n")
 		if line != "" && line[0] != ' ' {
 			examples = line == "Examples:"

@@ -22,6 +22,7 @@ import (
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/plots"
+	"aiperf/internal/report/runfiles"
 )
 
 // plotTable returns the flags of plot.
@@ -227,6 +228,9 @@ func (p *Program) plot(ctx context.Context, o *plotCall) error {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
 			return fmt.Errorf("%s: no such directory", path)
 		}
+	}
+	if _, err := runfiles.Find(o.paths, func(string, ...any) {}); err != nil { // before anything is written
+		return err
 	}
 	if err := os.MkdirAll(o.output, 0o777); err != nil {
 		return fmt.Errorf("--output: %w", err)

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,19 +37,15 @@ func (p *Program) speedBenchReport() *cobra.Command {
 }
 
 func (p *Program) speedBench(set *setting.CommandLine) error {
-	refuse := func(err error) error {
-		p.printErr("Error: %v.", err)
-		return exitStatus(1)
-	}
 	runs, err := speedbench.Runs(set.Words, p.warnf)
 	if err != nil {
-		return refuse(err)
+		return fmt.Errorf("%s: %w; a run has the file profile_export_aiperf.json: name such directories, or their parent", strings.Join(set.Words, " "), err)
 	}
 	fmt.Fprintf(p.Out, "Found %d run directories.\n", len(runs))
 	metric, format := speedbench.Metric(set.Text("--metric", "accept_length")), set.Text("--format", "both")
 	table, err := speedbench.Build(runs, metric, p.warnf)
 	if err != nil {
-		return refuse(err)
+		return fmt.Errorf("%s: %w", strings.Join(set.Words, " "), err)
 	}
 	if format != "csv" {
 		rows := make([][]string, len(table.Rows))

@@ -25,7 +25,7 @@ import (
 )
 
 const supportBundleLong = "Packs the files of a finished run, and what aiperf doctor says about this machine, into one ZIP archive for somebody who helps. Credentials are replaced, " +
-	"prompts and answers are excluded, long files are shortened, and contents.json lists what was done. It is written next to you, not sent. Look through it before you send it."
+	"prompts and answers are excluded, long files are shortened, and contents.json lists what was done. aiperf writes it to the current directory and sends nothing. Look through it before you send it."
 
 // supportBundleTable returns the flags of support-bundle.
 func supportBundleTable() *setting.Table {
@@ -50,6 +50,9 @@ func (p *Program) supportBundleCommand() *cobra.Command {
 			dir := filepath.Clean(set.Words[0])
 			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 				return fmt.Errorf("%s is not the directory of a run", dir)
+			}
+			if !holdsRun(dir) {
+				return fmt.Errorf("%s has no files of a run; name the directory that --artifact-dir or the last lines of the report name", dir)
 			}
 			size := 20.0
 			if list := set.Floats("--max-size"); len(list) > 0 {
@@ -77,6 +80,21 @@ func (p *Program) supportBundleCommand() *cobra.Command {
 			return p.writeBundle(plan, set.Text("--output", "support-"+bundleName(dir)+".zip"))
 		},
 	})
+}
+
+// holdsRun reports whether a run, also an interrupted one, wrote files into a directory or below it: a log, records or a summary.
+func holdsRun(dir string) (found bool) {
+	_ = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error { // what cannot be read has no run
+		name := ""
+		if err == nil {
+			name = d.Name()
+		}
+		if found = found || name == "aiperf.log" || strings.HasPrefix(name, "profile_export"); found {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
 
 // bundleName returns the name of a run for the name of a file.

@@ -36,7 +36,7 @@ func (p *Program) validateCommand() *cobra.Command {
 		Use:   "validate [" + targetTrace + "|" + targetArtifacts + "] PATH",
 		Short: "check of a trace, or of the files of a run",
 		Long: targetTrace + ": checks that profile can replay every row of a file, and lists all bad lines.\n" + targetArtifacts +
-			": checks that every JSON and JSON Lines file of a directory is complete, and computes the numbers of the summary again from the records:\n" +
+			": checks that every JSON and JSON Lines file of a directory is complete, and computes the numbers of the summary again from the records: " +
 			"counts, tokens, statistics, duration, rates and failures.\nWithout a target, a directory is checked as artifacts and a file as a trace. The exit status is 1 if something is wrong.",
 		Example: "  aiperf validate mooncake-trace --input trace.jsonl\n  aiperf validate artifacts/my-run",
 		Args:    cobra.MaximumNArgs(2),

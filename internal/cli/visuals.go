@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,9 @@ func (v *visualCommand) each(p *Program, words []string, draw func(run *runfiles
 		if path == "" {
 			path = filepath.Join(dir, v.name)
 		}
-		if err := draw(runfiles.Open(dir), path); err != nil {
+		if err := draw(runfiles.Open(dir), path); err != nil && len(dirs) == 1 {
+			return fmt.Errorf("%s: %w", dir, err)
+		} else if err != nil {
 			p.warnf("%s: skipped: %v", dir, err)
 			continue
 		}
@@ -115,6 +118,9 @@ func (p *Program) turnMessagesCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, words []string) error {
 			return v.each(p, words, func(run *runfiles.Run, path string) error {
 				page, err := plots.TurnPage(run, o)
+				if m, ok := errors.AsType[*plots.Missing](err); ok {
+					m.Fix = "repeat the run with --export-level raw"
+				}
 				if err != nil {
 					return err
 				}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/record"
 )
 
@@ -35,13 +36,29 @@ func TestAdviceTLS(t *testing.T) {
 	}{
 		{record.Error{Type: "ClientConnectorSSLError", Message: "tls: first record does not look like a TLS handshake"}, "One side uses http"},
 		{record.Error{Code: 400, Type: "Bad Request", Message: "Client sent an HTTP request to an HTTPS server."}, "One side uses http"},
-		{record.Error{Type: "ClientConnectorCertificateError", Message: "x509: certificate signed by unknown authority"}, "Check its certificate"},
+		{record.Error{Type: "ClientConnectorCertificateError", Message: "x509: certificate signed by unknown authority"}, "- endpoint.tls.ca_file: trusts the authority"},
 		{record.Error{Type: "ClientConnectorError", Message: "connection refused"}, "that the server listens there"},
 	} {
 		r := run(t, 0, 3)
 		r.Profiling.Errors[0].Error = c.e
 		if got := string(Text(r, 140, nil)); !strings.Contains(got, c.want) {
 			t.Errorf("%+v: no %q in\n%s", c.e, c.want, got)
+		}
+	}
+}
+
+// TestLengthsOfGradedAnswers: answers of an accuracy benchmark end by themselves, so nobody is advised to make them longer.
+func TestLengthsOfGradedAnswers(t *testing.T) {
+	for _, graded := range []bool{false, true} {
+		r := run(t, 4, 0)
+		var v [metric.Stats]float64
+		v[metric.Avg] = 4
+		r.Profiling = metric.SummaryOf(map[string][metric.Stats]float64{"osl_mismatch_count": v}, 4, 0)
+		if graded {
+			r.Accuracy = &metric.Accuracy{}
+		}
+		if got := string(Text(r, 140, nil)); strings.Contains(got, "Output Lengths Differ") == graded {
+			t.Errorf("graded %v:\n%s", graded, got)
 		}
 	}
 }

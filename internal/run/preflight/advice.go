@@ -26,6 +26,9 @@ func Advice(e *record.Error, as func(key string) string) string {
 		return "the server limits its load: send fewer requests at once, or at a lower rate"
 	}
 	url := as("endpoint.urls")
+	if e.Code >= http.StatusMultipleChoices && e.Code < http.StatusBadRequest {
+		return "give the address that answers itself with " + url
+	}
 	switch e.Type {
 	case transport.ErrConnect:
 		return "is the server running, and is " + url + " right?"

@@ -18,6 +18,7 @@ func TestAdvice(t *testing.T) {
 		{record.Error{Code: 401, Type: "Unauthorized"}, "<endpoint.api_key> env:NAME"},
 		{record.Error{Code: 404, Type: "Not Found", Message: "The model `m` does not exist."}, "<models.items>"},
 		{record.Error{Code: 404, Type: "Not Found", Message: "Not Found"}, "<endpoint.type> chooses the API, <endpoint.path> the path"},
+		{record.Error{Code: 301, Type: "Moved Permanently", Message: "The redirect to https://h/ is not followed"}, "give the address that answers itself with <endpoint.urls>"},
 		{record.Error{Code: 429}, "a lower rate"},
 		{record.Error{Type: transport.ErrConnect, Message: "connection refused"}, "is the server running, and is <endpoint.urls> right?"},
 		{record.Error{Type: transport.ErrDNS}, "name of the host in <endpoint.urls>"},

@@ -40,7 +40,7 @@ func (t *trial) ok() bool {
 func (i *invocation) several(cells []config.Cell) (int, error) {
 	release, err := i.claim()
 	if err != nil {
-		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
+		return 1, fmt.Errorf("%s: %w", i.run.As("artifacts.dir"), err)
 	}
 	defer release()
 	g := generatorOf(i.run, cells)

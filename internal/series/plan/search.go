@@ -81,7 +81,7 @@ func (i *invocation) searching() (int, error) {
 	}
 	release, err := i.claim()
 	if err != nil {
-		return 1, fmt.Errorf("%s %w", i.run.As("artifacts.dir"), err)
+		return 1, fmt.Errorf("%s: %w", i.run.As("artifacts.dir"), err)
 	}
 	defer release()
 	plan, stop, err := openPlanner(i.ctx, i.run, func(line string) { fmt.Fprintln(i.Err, terminal.Line(line)) })

@@ -79,7 +79,7 @@ func TestLookIntoFaults(t *testing.T) {
 		"{\"text\":\"a\"}\n[": "in.jsonl:2: invalid JSON",
 		"":                    "no records",
 		"\n{\"text\":\"a\"":   "in.jsonl:2: invalid JSON: the line ends inside a value; a JSONL file has one object per line",
-		`[{"text":"a"}]`:      "in.jsonl:1: must be a JSON object, got array",
+		`[{"text":"a"}]`:      "in.jsonl:1: must be a JSON object, got array; a JSONL file has one object per line; convert it with: jq -c '.[]' FILE",
 		"a,b\n1,2":            "the first line is not a JSON object",
 	} {
 		if l, err := lookAt(t, content, ""); err == nil || !strings.Contains(err.Error(), want) {

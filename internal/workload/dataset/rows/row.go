@@ -46,7 +46,11 @@ func parse(where, prefix string, text []byte, faults *dataset.Faults) *Row {
 		return nil
 	}
 	if kind := Kind(text); kind != "object" {
-		faults.Add(where, field, "must be a JSON object, got %s", kind)
+		hint := ""
+		if kind == "array" && field == "" && !strings.HasSuffix(where, "]") { // a line of a file
+			hint = "; a JSONL file has one object per line; convert it with: jq -c '.[]' FILE"
+		}
+		faults.Add(where, field, "must be a JSON object, got %s%s", kind, hint)
 		return nil
 	}
 	r := &Row{Where: where, prefix: prefix, whole: text, faults: faults}

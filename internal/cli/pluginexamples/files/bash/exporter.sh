@@ -8,7 +8,7 @@ on_export() {
   directory=$REPLY
   for file in "$directory"/*; do
     [ ! -f "$file" ] || printf '%s %s\n' "$(wc -c <"$file")" "${file##*/}"
-  done >"$directory/my_plugin.txt" || { REPLY="$directory/my_plugin.txt: cannot be written"; return 1; }
+  done 2>/dev/null >"$directory/my_plugin.txt" || { REPLY="$directory/my_plugin.txt: cannot be written"; return 1; }
   REPLY="{\"files\":[{\"path\":\"$written/my_plugin.txt\",\"description\":\"names and sizes of the result files\"}]}"
 }
 
