@@ -32,6 +32,7 @@ type Client struct {
 	count       counters
 	delays      delayLog
 	empty       emptinessLog
+	cancels     cancelWatch
 	closePolicy closePolicy
 	dials       atomic.Uint64 // local addresses taken in turn
 	loopOnce    sync.Once
@@ -119,6 +120,7 @@ func (c *Client) Close() {
 	c.streams.close()
 	c.closeCapture()
 	c.empty.close()
+	c.cancels.close()
 	c.loopOnce.Do(func() {})
 	c.loop.end()
 }

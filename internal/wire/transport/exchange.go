@@ -50,7 +50,7 @@ type Exchange struct {
 	rec       *record.Record
 	onMessage OnMessage
 	then      func()      // called when the record is complete
-	stop      func() bool // keeps the end of the context from interrupting the connection; reports whether it came in time
+	release   func() bool // ends a registration with the context; nil = the client watches the context
 	unhold    func()      // lets the loop rest again; nil = it may rest anyway
 	reusable  bool        // the connection may be used again
 	head      *head

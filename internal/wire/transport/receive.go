@@ -40,7 +40,7 @@ func (x *Exchange) await() {
 		x.complete(false)
 		return
 	}
-	x.stop = x.guard()
+	x.guard()
 	x.mu.Lock()
 	x.armRead()
 	x.mu.Unlock()
@@ -63,7 +63,7 @@ func (x *Exchange) readOver() {
 	if x.err == nil && x.sent != 0 { // an answer may end before its request is sent
 		x.client.pace.ended(x.in.at - x.sent)
 	}
-	reusable := x.stop() && x.reusable && x.sent != 0
+	reusable := x.unguard() && x.reusable && x.sent != 0
 	if x.unprocessed {
 		x.unprocessed, x.resent = false, true
 		x.resend()
@@ -89,20 +89,6 @@ func (x *Exchange) complete(reusable bool) {
 // nothingWritten reports whether an idle connection proved dead before a byte of the request was written.
 func (x *Exchange) nothingWritten() bool {
 	return errors.Is(x.sendErr, errStale) || x.sendErr != nil && x.trace.Reused != 0 && x.trace.ChunksSent == 0
-}
-
-// guard makes the end of the context interrupt the connection. stop prevents this from then on, and reports whether it has not happened.
-func (x *Exchange) guard() (stop func() bool) {
-	if x.ctx.Done() == nil {
-		return func() bool { return true }
-	}
-	k := x.link
-	return context.AfterFunc(x.ctx, func() {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		x.cancelledByRun = true
-		k.interrupt()
-	})
 }
 
 // armRead sets the instant at which reading is given up. The caller holds x.mu.
