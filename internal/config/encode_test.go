@@ -129,7 +129,7 @@ func TestLoadRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                      "the file is empty",
 		"a: 1":                  "line 1: unknown key a; known here are allow_invalid, benchmark, fail_if, fail_on_verdict, junit, machines, multi_run",
-		"benchmark: {modls: x}": "line 1: unknown key benchmark.modls (did you mean models?); known here are accuracy, artifacts",
+		"benchmark: {modls: x}": "line 1: unknown key benchmark.modls; did you mean models?",
 		"benchmark:\n  endpoint:\n    timeout: x":             "line 3",
 		"random_seed: 1\nrandom_seed: 2":                      "line 2, column 1: the key random_seed occurs twice",
 		"[1]":                                                 "must be a mapping",
@@ -147,7 +147,7 @@ func TestLoadRefuses(t *testing.T) {
 		"benchmark: {phases: [{concurrency: yes}]}":       "line 1: benchmark.phases[0].concurrency: yes is not an integer",
 		"benchmark: {phases: [5]}":                        "line 1: benchmark.phases[0]: 5 is not a mapping",
 		"benchmark: {endpoint: {streaming: maybe}}":       "line 1: benchmark.endpoint.streaming: maybe is not true or false",
-		"benchmark: {phases: [{rate_series: {pats: 1}}]}": "line 1: unknown key rate_series.pats (did you mean path?)",
+		"benchmark: {phases: [{rate_series: {pats: 1}}]}": "line 1: unknown key rate_series.pats; did you mean path?",
 		"benchmark: {dataset: {prompts: {sequence_distribution: [{isl: {mean: 9}, isl_stddev: 2, osl: 3, probability: 100}]}}}": "unknown key benchmark.datasets[0].prompts.sequence_distribution[0].isl_stddev",
 		"benchmark: {datasets: [{entries: \"7x\"}]}": "line 1: benchmark.datasets[0].entries: 7x is not an integer",
 		"benchmark: {endpoint: {urls: {a: b}}}":      "line 1: benchmark.endpoint.urls[0]: a mapping is not text",

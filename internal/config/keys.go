@@ -96,18 +96,18 @@ func unquote(n *yaml.Node, wanted reflect.Kind) {
 	}
 }
 
-// unknownKey returns the error for a key that is not among the fields, with the nearest field as a suggestion.
+// unknownKey returns the error for a key that is not among the fields. It suggests the nearest field, or lists all if none is near.
 func unknownKey(key *yaml.Node, at string, fields map[string]reflect.Type) string {
 	var known []string
 	for k := range fields {
 		known = append(known, k)
 	}
 	slices.Sort(known)
-	hint := ""
+	hint := "known here are " + strings.Join(known, ", ")
 	if near := suggest.Name(key.Value, known); near != "" {
-		hint = " (did you mean " + near + "?)"
+		hint = "did you mean " + near + "?"
 	}
-	return fmt.Sprintf("line %d: unknown key %s%s; known here are %s", key.Line, at, hint, strings.Join(known, ", "))
+	return fmt.Sprintf("line %d: unknown key %s; %s", key.Line, at, hint)
 }
 
 // fractional reports whether a node is a number but not an integer.
