@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
@@ -69,8 +71,18 @@ func (g *Gates) print(results []gate.Result) {
 	if n > 1 {
 		are = "are undecided: their runs do not settle them"
 	}
-	fmt.Fprintf(g.Err, "%s %s. Repeat the measurement on a quieter machine, or with more CPU for the client. %s judges by the plain values.\n",
-		terminal.Plural(n, "gate"), are, g.Spell.As("allow_invalid"))
+	fmt.Fprintf(g.Err, "%s %s. %s %s judges by the plain values.\n", terminal.Plural(n, "gate"), are, remedy(results), g.Spell.As("allow_invalid"))
+}
+
+// remedy says how to get decided gates. A quieter machine helps if figures are known only approximately, or if the client was the limit.
+func remedy(results []gate.Result) string {
+	clientLimited := strconv.Quote(string(metric.VerdictClientLimited))
+	for k := range results {
+		if r := &results[k]; r.Outcome == gate.Undecided && (r.Doubt == "" || strings.Contains(r.Doubt, clientLimited)) {
+			return "Repeat the measurement on a quieter machine, or with more CPU for the client."
+		}
+	}
+	return "Remove the cause that the lines above name, and repeat the measurement."
 }
 
 // judge applies the gates of an invocation.
