@@ -13,7 +13,7 @@ func TestFoldersWithoutRuns(t *testing.T) {
 	for command, want := range map[string]string{
 		"support-bundle":        "error: DIR has no files of a run; name the directory",
 		"plot":                  "error: DIR has no run: a run has the files",
-		"speed-bench-report":    "error: DIR: no aiperf run directories found; a run has the file profile_export_aiperf.json",
+		"speed-bench-report":    "Error: no aiperf run directories found. A run has the file profile_export_aiperf.json, and DIR has none.",
 		"analyze turn-messages": "error: DIR: raw export (profile_export_raw.jsonl) missing; repeat the run with --export-level raw",
 	} {
 		dir := t.TempDir()

@@ -37,15 +37,20 @@ func (p *Program) speedBenchReport() *cobra.Command {
 }
 
 func (p *Program) speedBench(set *setting.CommandLine) error {
+	refuse := func(err error, more string) error {
+		p.printErr("Error: %v. %s", err, more) // the first sentence is that of the Python tool, for scripts that look for it
+		return exitStatus(1)
+	}
+	words := strings.Join(set.Words, " ")
 	runs, err := speedbench.Runs(set.Words, p.warnf)
 	if err != nil {
-		return fmt.Errorf("%s: %w; a run has the file profile_export_aiperf.json: name such directories, or their parent", strings.Join(set.Words, " "), err)
+		return refuse(err, fmt.Sprintf("A run has the file profile_export_aiperf.json, and %s has none. Name the directories of runs, or their parent.", words))
 	}
 	fmt.Fprintf(p.Out, "Found %d run directories.\n", len(runs))
 	metric, format := speedbench.Metric(set.Text("--metric", "accept_length")), set.Text("--format", "both")
 	table, err := speedbench.Build(runs, metric, p.warnf)
 	if err != nil {
-		return fmt.Errorf("%s: %w", strings.Join(set.Words, " "), err)
+		return refuse(err, fmt.Sprintf("The warnings say why the runs of %s were skipped.", words))
 	}
 	if format != "csv" {
 		rows := make([][]string, len(table.Rows))
