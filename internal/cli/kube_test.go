@@ -223,6 +223,8 @@ func TestKubeRefusals(t *testing.T) {
 		"generate --input-file " + large + " --custom-dataset-type single_turn --model m --url h:1 --tokenizer builtin": "too large for a ConfigMap",
 		"generate --only-secret " + benchmark: "needs --name",
 		"generate --total-workers 8 --image I --model m --url h:1 --tokenizer builtin --concurrency 16 --request-count 4":      "--total-workers 8: --request-count 4 cannot be split into 8 parts; write at most --total-workers 4",
+		"generate --worker-resources cpu=1,memory=lots --image I --model m --url h:1 --tokenizer builtin --request-count 9":    `--worker-resources: memory: "lots" is not a quantity such as 500m or 2Gi`,
+		"generate --controller-resources cpu=-1 --image I --model m --url h:1 --tokenizer builtin --request-count 9":           `--controller-resources: cpu: "-1" is not a quantity such as 500m or 2Gi`,
 		"profile --total-workers 8 --image I --model m --url h:1 --tokenizer builtin --concurrency 16,4 --request-count 99 -d": "--total-workers 8: --concurrency 4 cannot be split into 8 parts",
 		"generate --kubeconfig /nowhere --only-secret --name one " + benchmark:                                                 "--kubeconfig: /nowhere does not exist",
 		"show --path /nowhere.yaml":         "--path: /nowhere.yaml does not exist",

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -117,6 +118,16 @@ func defaultRequests() (worker, controller map[string]string) {
 	return map[string]string{"cpu": "1", "memory": "512Mi"}, map[string]string{"cpu": "1", "memory": "1Gi"}
 }
 
+// quantities checks the resources that a flag requests: the API server would refuse them only when the pods are made.
+func quantities(set *setting.CommandLine, flag string, requested map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(requested)) {
+		if _, err := kube.ParseQuantity(requested[name]); err != nil {
+			return fmt.Errorf("%s: %s: %w", set.Spelled(flag), name, err)
+		}
+	}
+	return nil
+}
+
 // pullPolicies are the values of --image-pull-policy as Kubernetes spells them.
 var pullPolicies = map[string]string{"": "", "always": "Always", "never": "Never", "if_not_present": "IfNotPresent"}
 
@@ -145,6 +156,12 @@ func (p *Program) podSpec(set *setting.CommandLine, s *kube.Spec) error {
 			return err
 		}
 		*into = all
+	}
+	if err := quantities(set, "--worker-resources", s.WorkerRequests); err != nil {
+		return err
+	}
+	if err := quantities(set, "--controller-resources", s.ControllerRequests); err != nil {
+		return err
 	}
 	var faults [3]error
 	s.Tolerations, faults[0] = tolerationsOf(set)

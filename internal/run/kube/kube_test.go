@@ -368,12 +368,14 @@ func TestDiagnosis(t *testing.T) {
 
 // TestQuantities: quantities are read as Kubernetes writes them.
 func TestQuantities(t *testing.T) {
-	for text, want := range map[string]float64{"500m": 0.5, "2": 2, "1Gi": 1 << 30, "3k": 3000} {
+	for text, want := range map[string]float64{"500m": 0.5, "2": 2, "1Gi": 1 << 30, "3k": 3000, "1e3": 1000, "2E": 2e18, "1Ei": 1 << 60, "7u": 7e-6} {
 		if got, err := kube.ParseQuantity(text); err != nil || got != want {
 			t.Errorf("%s: %v %v", text, got, err)
 		}
 	}
-	if _, err := kube.ParseQuantity("x"); err == nil {
-		t.Error("no error")
+	for _, text := range []string{"", "x", "lots", "-1", "inf", "NaN", "2 Gi", "2GiB"} {
+		if v, err := kube.ParseQuantity(text); err == nil {
+			t.Errorf("%q is %v", text, v)
+		}
 	}
 }

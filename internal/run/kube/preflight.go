@@ -100,7 +100,7 @@ func checkRights(ctx context.Context, c Cluster) []Check {
 func needs(s *Spec) map[string]float64 {
 	n := map[string]float64{"pods": float64(s.Workers + 1), "count/pods": float64(s.Workers + 1), "count/jobs.batch": 2, "count/configmaps": 1, "configmaps": 1, "count/secrets": 1, "secrets": 1, "count/services": 1, "services": 1}
 	for resource := range s.WorkerRequests {
-		worker, _ := ParseQuantity(s.WorkerRequests[resource])         // a wrong one is refused by the API server
+		worker, _ := ParseQuantity(s.WorkerRequests[resource])         // the flag was checked
 		controller, _ := ParseQuantity(s.ControllerRequests[resource]) // as above
 		n["requests."+resource] = worker*float64(s.Workers) + controller
 		n[resource] = n["requests."+resource]
@@ -141,7 +141,7 @@ func checkNodes(ctx context.Context, c Cluster, s *Spec) Check {
 		return Check{"nodes", Unknown, "they may not be listed; the scheduler decides"}
 	}
 	fit, room := 0, 0.0
-	request, _ := ParseQuantity(s.WorkerRequests["cpu"]) // a wrong one is refused by the API server
+	request, _ := ParseQuantity(s.WorkerRequests["cpu"]) // the flag was checked
 	for _, n := range nodes {
 		if !accepts(n, s) {
 			continue
