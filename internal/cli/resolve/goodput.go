@@ -11,6 +11,7 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/objective"
 	"aiperf/internal/measure/record"
+	"aiperf/internal/series/gate"
 )
 
 // ParseGoodput reads "tag:number tag:number", or "tag<number" with an optional unit; the last value of a tag counts.
@@ -107,6 +108,24 @@ func (r *resolver) objective(one config.SLO) error {
 		ServerTokens: r.run.Endpoint.UseServerTokenCount, Goodput: one.Tag + ":" + config.FormatFloat(one.Threshold),
 	})
 	return err
+}
+
+// judgeable refuses conditions on metrics that this run does not have: they could not be judged after the load. The cells of a sweep may differ in what
+// they measure, so its conditions are judged only afterwards.
+func (r *resolver) judgeable(where string, conditions []string) {
+	if r.endpoint == nil || r.run.Sweep != nil {
+		return
+	}
+	for _, text := range conditions {
+		g, err := gate.Parse(text)
+		if err != nil {
+			continue // it is refused as it is
+		}
+		var missing *metric.GoalError
+		if err := r.objective(config.SLO{Tag: g.Tag, Threshold: 1}); errors.As(err, &missing) && missing.Gated {
+			r.fail("%s: %s %s", where, g.Tag, missing.Why)
+		}
+	}
 }
 
 // GoodputMetrics lists the metrics that a service level may name in some run.
