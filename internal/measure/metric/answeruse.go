@@ -12,6 +12,7 @@ type AnswerUse struct {
 	UnreadableAnswers  int64 // answers with such messages
 	FinishReasons      int64 // answers with a finish reason
 	EarlyUsages        int64 // answers whose tokens the server counted before the last content
+	AlternatingChoices int64 // answers with choices in alternating messages, so that the tokens of all count
 	MoreChoices        int64 // answers with text in several choices, of which the client counted only the first
 }
 
@@ -26,6 +27,9 @@ func (u *AnswerUse) add(row *Row) {
 	}
 	if row.EarlyUsage {
 		u.EarlyUsages++
+	}
+	if row.Alternating {
+		u.AlternatingChoices++
 	}
 	if row.MoreChoices {
 		u.MoreChoices++
@@ -57,6 +61,12 @@ const (
 func (e *ClientStats) choicesSentence() string {
 	return fmt.Sprintf("%s of %s have several choices in one message (n), of which only the first is counted, so output lengths, token rates and ITL are wrong. "+
 		"{endpoint.use_server_token_count} counts the tokens of all choices.", terminal.Count(e.MoreChoices), terminal.Plural(e.Valid, "answer"))
+}
+
+// alternatingSentence says what ITL means if messages of several choices alternate.
+func (e *ClientStats) alternatingSentence() string {
+	return fmt.Sprintf("%s of %s have several choices (n) in alternating messages. Output lengths count the tokens of all choices, and ITL is the time between tokens of any choice: "+
+		"within one choice it is longer.", terminal.Count(e.AlternatingChoices), terminal.Plural(e.Valid, "answer"))
 }
 
 // earlySentence says that tokens are missing in the server's counts.

@@ -83,6 +83,31 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
+// TestAlternatingChoicesAreNoted: alternating choices are counted, and a note says what ITL is then; the run stays valid.
+func TestAlternatingChoicesAreNoted(t *testing.T) {
+	set := newSelection(t, chat)
+	r := set.NewReducer()
+	rec, reply := streamed(0, 150, 160)
+	reply.AlternatingChoices = true
+	row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}).Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Add(row)
+	if u := r.Summary(Window{}).AnswerUse; u != (AnswerUse{AlternatingChoices: 1}) {
+		t.Errorf("%+v", u)
+	}
+	const says = "1 of 100 answers have several choices (n) in alternating messages."
+	e := calm()
+	if notes := strings.Join(Assess(e, nil, nil).Notes, "\n"); strings.Contains(notes, "choices") {
+		t.Error(notes)
+	}
+	e.AnswerUse.AlternatingChoices = 1
+	if v := Assess(e, nil, nil); v.Verdict != VerdictValid || !strings.Contains(strings.Join(v.Notes, "\n"), says) {
+		t.Error(v.Sentence(), v.Notes)
+	}
+}
+
 // TestMiscounted: answers of which only the first choice was counted make a run uncertain, unless the server counts the tokens. So do answers that
 // the server counted before their end.
 func TestMiscounted(t *testing.T) {

@@ -116,6 +116,7 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.UnreadableMessages > 0 && float64(e.UnreadableAnswers) <= uncertainShare*float64(e.Valid), "%s", e.unreadableSentence())
 	note(e.EarlyUsages > 0 && float64(e.EarlyUsages) <= uncertainShare*float64(e.Valid), "%s", e.earlySentence())
 	note(e.MoreChoices > 0 && float64(e.MoreChoices) <= uncertainShare*float64(e.Valid), "%s", e.choicesSentence())
+	note(e.AlternatingChoices > 0, "%s", e.alternatingSentence())
 	n := e.unfinished()
 	note(n > 0, "%s of %s came without a finish reason, unlike the others: the server or a proxy may have ended %s early.", terminal.Count(n), terminal.Plural(e.Valid, "answer"), pronoun(n))
 	note(e.OneMessage > 0, "%s arrived in one message: no inter token latency.", terminal.Plural(e.OneMessage, "answer"))

@@ -9,7 +9,7 @@ import (
 )
 
 // rowLayout is the version of the binary form of a row; other versions are rejected.
-const rowLayout = 4
+const rowLayout = 5
 
 // Append appends the binary form of the row to dst, so that the request can be counted elsewhere.
 func (r *Row) Append(dst []byte) []byte {
@@ -51,6 +51,7 @@ func (r *Row) visit(c *binenc.Coder) {
 	c.Bool(&r.OneMessage)
 	c.Bool(&r.Finished)
 	c.Bool(&r.MoreChoices)
+	c.Bool(&r.Alternating)
 	c.Bool(&r.EarlyUsage)
 	c.String(&r.Uncounted)
 	binenc.Pointer(c, &r.Drafts, visitDrafts)

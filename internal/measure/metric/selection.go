@@ -152,6 +152,7 @@ type Row struct {
 	Unreadable  int64  // messages of a valid answer that are not JSON
 	EarlyUsage  bool   // the tokens of a valid answer are those of a usage object before its last content
 	MoreChoices bool   // the client counted only the first of several choices of a valid answer
+	Alternating bool   // messages of several choices of a valid answer alternate, and all their tokens count
 	Finished    bool   // a valid answer with a finish reason
 	Uncounted   string // why its tokens were not counted; "" = they were, or it was not requested
 	Reads       int64  // reads with a kernel timestamp
@@ -196,6 +197,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.Gaps = f.gaps()
 		if reply != nil {
 			r.Drafts, r.Unreadable, r.Finished = reply.Drafts, int64(reply.Unreadable), reply.FinishReason != ""
+			r.Alternating = reply.AlternatingChoices
 			r.MoreChoices, r.EarlyUsage = reply.MoreChoices && !s.opts.ServerTokens, reply.EarlyUsage && s.opts.ServerTokens
 		}
 		r.OneMessage = !f.several && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2

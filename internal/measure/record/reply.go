@@ -24,6 +24,8 @@ type Reply struct {
 	Unreadable int // messages that are not JSON: nothing in them was used
 	// MoreChoices says that messages have text in several choices, because the request asked for them ("n"). Only the first choice is part of the reply.
 	MoreChoices bool
+	// AlternatingChoices says that choices after the first came in separate messages. All of them are part of the reply.
+	AlternatingChoices bool
 	// EarlyUsage says that content came after the last usage object, whose counts may therefore be too low.
 	EarlyUsage bool
 	Job        *Job

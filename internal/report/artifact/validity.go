@@ -119,6 +119,7 @@ var validityKeys = []validityKey{
 	{"unreadable_answers", func(s *metric.ClientStats) any { return &s.UnreadableAnswers }},
 	{"early_usage_answers", func(s *metric.ClientStats) any { return &s.EarlyUsages }},
 	{"more_choices_answers", func(s *metric.ClientStats) any { return &s.MoreChoices }},
+	{"alternating_choices_answers", func(s *metric.ClientStats) any { return &s.AlternatingChoices }},
 	{"finish_reason_answers", func(s *metric.ClientStats) any { return &s.FinishReasons }},
 	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},
 	{"one_read_answers", func(s *metric.ClientStats) any { return &s.OneLump }},

@@ -28,6 +28,30 @@ func TestMoreChoices(t *testing.T) {
 	}
 }
 
+// TestAlternatingChoices: choices that come in separate messages are all part of the reply, which says so. A later choice without text changes nothing.
+func TestAlternatingChoices(t *testing.T) {
+	for _, c := range []struct {
+		kind, last, output string
+		want               bool
+	}{
+		{"chat", `{"choices":[{"index":1,"delta":{"content":"b"}}]}`, "ab", true},
+		{"chat", `{"choices":[{"index":0,"delta":{"content":"b"}}]}`, "ab", false},
+		{"chat", `{"choices":[{"index":1,"delta":{"content":""},"finish_reason":"stop"}]}`, "a", false},
+		{"chat", `{"choices":[{"index":null,"delta":{"content":"b"}}]}`, "ab", false},
+		{"completions", `{"choices":[{"index":12,"text":"b"}]}`, "ab", true},
+	} {
+		first := map[string]string{"chat": `{"choices":[{"index":0,"delta":{"content":"a"}}]}`, "completions": `{"choices":[{"index":0,"text":"a"}]}`}[c.kind]
+		rec := &record.Record{End: 9}
+		for i, m := range []string{first, c.last} {
+			rec.Messages = append(rec.Messages, record.Message{At: int64(i + 1), Raw: []byte("data: " + m + "\n\n")})
+		}
+		reply, failure := Decode(codec(t, c.kind, Settings{}), rec, DecodeOptions{})
+		if failure != nil || reply.Output != c.output || reply.AlternatingChoices != c.want {
+			t.Errorf("%s: %v, %q, alternating choices: %t", c.last, failure, reply.Output, reply.AlternatingChoices)
+		}
+	}
+}
+
 // TestBodyWithError: a body with content that reports an error is a failure, like a stream. An error that is empty, or a number, is none.
 func TestBodyWithError(t *testing.T) {
 	for text, want := range map[string]string{

@@ -17,6 +17,7 @@ type chunk struct {
 	message part
 	other   part        // of a choice that is not the first
 	more    bool        // such a choice has text
+	later   bool        // the choice that was read is not number 0
 	kind    record.Kind // kind of the items
 	items   int         // number of vectors or scores
 }
@@ -89,7 +90,7 @@ func (c *chunk) reset() {
 		c.message.reset()
 	}
 	c.object, c.typ, c.failure, c.usage, c.drafts, c.finish, c.items = jsontext.Text{}, jsontext.Text{}, jsontext.Text{}, nil, nil, jsontext.Text{}, 0
-	c.more = false
+	c.more, c.later = false, false
 }
 
 // chosen returns the part that counts: the one that matches the object's name, otherwise the one that is present.
@@ -190,7 +191,13 @@ func firstChoice(d *jsonAnswer, s *jsontext.Scanner, member func(d *jsonAnswer, 
 			continue
 		}
 		for first := true; s.Next('}', first); first = false {
-			member(d, s, s.Key())
+			key := s.Key()
+			if string(key) == "index" {
+				number := s.Raw()
+				d.chunk.later = len(number) > 0 && '1' <= number[0] && number[0] <= '9'
+				continue
+			}
+			member(d, s, key)
 		}
 	}
 }

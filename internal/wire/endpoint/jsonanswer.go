@@ -34,6 +34,7 @@ type jsonAnswer struct {
 	unreadable    int           // number of messages that are not JSON
 	earlyUsage    bool          // content came after the last usage object
 	moreChoices   bool          // a message has text in a choice that is not the first
+	alternating   bool          // content of a choice that is not the first came in a separate message
 	looksStreamed bool          // a body that looks like a stream
 	memory        memoryBuilder // nil = no Memory was requested
 	state         any           // state of the type across documents
@@ -306,6 +307,7 @@ func (d *jsonAnswer) keep(at int64, index int) {
 		return
 	}
 	d.earlyUsage = len(d.usage) > 0 && len(c.usage) == 0
+	d.alternating = d.alternating || c.later
 	if len(d.pending) == 0 {
 		d.firstUsage = append(d.firstUsage[:0], c.usage...)
 	}
@@ -345,7 +347,7 @@ func (d *jsonAnswer) fill(r *record.Reply) {
 	r.Output, r.Reasoning = string(d.out), string(d.reasoning)
 	r.PerChunkTokens = -1
 	r.FinishReason = string(d.finish)
-	r.MoreChoices = d.moreChoices
+	r.MoreChoices, r.AlternatingChoices = d.moreChoices, d.alternating
 	r.Unreadable, r.OutputTokens = d.unreadable, d.tokens
 	if len(d.usage) > 0 {
 		r.Usage = parseUsage(d.usage)
