@@ -1,13 +1,12 @@
 package transport
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"sync/atomic"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -38,41 +37,41 @@ func fullSocket(t *testing.T) (path string, listener *os.File) {
 	return path, listener
 }
 
-// TestFullQueueOfSocket: a connection to a Unix socket waits for a place in the server's queue, as one over TCP does.
+// TestFullQueueOfSocket: a connection to a Unix socket waits for a place in the server's queue, as one over TCP does. The server begins to accept after
+// the second attempt.
 func TestFullQueueOfSocket(t *testing.T) {
 	path, listener := fullSocket(t)
-	c := mustClient(t, func(o *Options) { o.Socket, o.Timeout = path, 10*time.Second })
-	var accepts atomic.Int64
-	go func() {
-		time.Sleep(50 * time.Millisecond)
+	attempts, second := 0, make(chan struct{})
+	d := net.Dialer{Control: func(_, _ string, _ syscall.RawConn) error {
+		if attempts++; attempts == 2 {
+			close(second)
+		}
+		return nil
+	}}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		<-second
 		l, err := net.FileListener(listener)
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer l.Close()
-		accepts.Store(time.Now().UnixNano())
-		for range 2 { // the first sends nothing
+		for range 2 {
 			k, err := l.Accept()
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			go func() {
-				defer k.Close()
-				if _, ok := readRequest(bufio.NewReader(k)); ok {
-					io.WriteString(k, okAnswer)
-				}
-			}()
+			k.Close()
 		}
-	}()
-	rec := do(c, &Request{Target: mustTarget(t, "http://h/")})
-	if rec.Error != nil {
-		t.Fatal(rec.Error)
+	})
+	k, err := dialUnix(t.Context(), &d, path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if connected := rec.WallOffset + rec.Trace.ConnectEnd; connected < accepts.Load() {
-		t.Errorf("connected %v before the server accepted", time.Duration(accepts.Load()-connected))
-	}
+	k.Close()
+	serving.Wait()
 }
 
 // TestFullQueueForEver: if the server never accepts, the request ends with its timeout.
