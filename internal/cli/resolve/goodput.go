@@ -110,16 +110,17 @@ func (r *resolver) objective(one config.SLO) error {
 	return err
 }
 
-// judgeable refuses conditions on metrics that this run does not have: they could not be judged after the load. The cells of a sweep may differ in what
-// they measure, so its conditions are judged only afterwards.
-func (r *resolver) judgeable(where string, conditions []string) {
-	if r.endpoint == nil || r.run.Sweep != nil {
-		return
-	}
-	for _, text := range conditions {
+// conditions refuses conditions that are malformed, and those on metrics that this run does not have: they could not be judged after the load. The cells
+// of a sweep may differ in what they measure, so its conditions are judged only afterwards.
+func (r *resolver) conditions(where string, texts []string) {
+	for _, text := range texts {
 		g, err := gate.Parse(text)
-		if err != nil {
-			continue // it is refused as it is
+		switch {
+		case err != nil:
+			r.fail("%s: %v", where, GateError(err))
+			continue
+		case r.endpoint == nil || r.run.Sweep != nil:
+			continue
 		}
 		var missing *metric.GoalError
 		if err := r.objective(config.SLO{Tag: g.Tag, Threshold: 1}); errors.As(err, &missing) && missing.Gated {

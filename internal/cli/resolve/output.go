@@ -22,18 +22,13 @@ func (r *resolver) output() {
 	if r.has("--fail-if") {
 		r.run.FailIf = r.set.Texts("--fail-if")
 	}
-	for _, text := range r.run.FailIf {
-		if _, err := gate.Parse(text); err != nil {
-			r.fail("%s: %v", r.spell("fail_if"), GateError(err))
-		}
-	}
-	r.judgeable(r.spell("fail_if"), r.run.FailIf)
+	r.conditions(r.spell("fail_if"), r.run.FailIf)
 	if r.has("--objective") {
 		given, err := FailConditions(r.set.Texts("--objective"))
 		if err != nil {
 			r.fail("%s: %v", r.spelled("--objective"), err)
 		}
-		r.judgeable(r.spelled("--objective"), given)
+		r.conditions(r.spelled("--objective"), given)
 		r.run.FailIf = append(slices.Clone(r.run.FailIf), given...)
 	}
 	if r.has("--resume") {
