@@ -1,8 +1,8 @@
 //go:build linux
 
 // Weight measures what the program weighs and compares it with the limits in weight.txt: size of the binary, packages linked, resident memory of
-// --version and of the main help and, with -cold, the CPU time of a build with an empty cache as a multiple of that of
-// net/http. It runs on linux/amd64, for which the limits are.
+// --version and of the main help and, with -cold, the CPU time of a build with an empty cache as a multiple of that of net/http. It runs on
+// linux/amd64, for which the limits are.
 package main
 
 import (

@@ -8,7 +8,6 @@ import (
 
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
-	"aiperf/internal/measure/objective"
 	"aiperf/internal/measure/stats"
 )
 
@@ -104,21 +103,6 @@ func (o *Options) family() (list []statistic, err error) {
 		list = append(list, known[i])
 	}
 	return list, nil
-}
-
-// longName returns the name of a statistic with the tag of its metric instead of a short name, and with "mean" for "avg".
-func longName(name string) string {
-	tag, stat, found := strings.Cut(name, ":")
-	if long, err := objective.Metric(tag); err == nil {
-		tag = long
-	}
-	switch {
-	case !found:
-		return tag
-	case stat == "avg" && slices.Contains(timed, tag):
-		stat = "mean"
-	}
-	return tag + ":" + stat
 }
 
 // margin returns the margin of a statistic.

@@ -2,8 +2,11 @@ package comparison
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+
+	"aiperf/internal/measure/objective"
 )
 
 // usualMargin is the default margin: a smaller relative difference is irrelevant.
@@ -44,4 +47,19 @@ func Percent(text string) (float64, error) {
 		return 0, fmt.Errorf("%q is not a percentage from 0 to 100; write for example 5%%", text)
 	}
 	return v / 100, nil
+}
+
+// longName returns the name of a statistic with the tag of its metric instead of a short name, and with "mean" for "avg".
+func longName(name string) string {
+	tag, stat, found := strings.Cut(name, ":")
+	if long, err := objective.Metric(tag); err == nil {
+		tag = long
+	}
+	switch {
+	case !found:
+		return tag
+	case stat == "avg" && slices.Contains(timed, tag):
+		stat = "mean"
+	}
+	return tag + ":" + stat
 }
