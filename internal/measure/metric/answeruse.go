@@ -52,9 +52,9 @@ func (e *ClientStats) Unread() string {
 
 // Results of Unread.
 const (
-	UnreadMessages   = "messages of its answers are not JSON"
-	UncountedChoices = "only the first choice of its answers was counted"
-	EarlyUsage       = "the server counted the tokens of its answers before their end"
+	UnreadMessages   = "messages of the answers are not JSON"
+	UncountedChoices = "only the first choice of the answers was counted"
+	EarlyUsage       = "the server counted the tokens of the answers before their end"
 )
 
 // choicesSentence says that choices are missing in the figures, and how to count them.

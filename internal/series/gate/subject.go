@@ -37,7 +37,7 @@ func (s *Subject) Doubt() string {
 		case v.Warm(): // the measurement does not show a server with a cold cache; uncertain latencies have ranges
 			return "a prefix cache was warm before the run"
 		case v.Unread() != "":
-			return strings.Replace(v.Unread(), "its", "the", 1)
+			return v.Unread()
 		}
 		measured = measured && run.Profiling.Valid > 0
 	}
