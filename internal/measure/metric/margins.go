@@ -44,8 +44,15 @@ func (m *margins) widen(col int, stated, v float64) {
 	if math.IsNaN(v) {
 		v = unbounded
 	}
-	m.below[col] = max(m.below[col], stated-v)
-	m.above[col] = max(m.above[col], v-stated)
+	below, above := stated-v, v-stated
+	if stated-below > v { // a difference is rounded: next to a rate of billions, by more than the precision of the lower end
+		below = math.Nextafter(below, math.Inf(1))
+	}
+	if stated+above < v {
+		above = math.Nextafter(above, math.Inf(1))
+	}
+	m.below[col] = max(m.below[col], below)
+	m.above[col] = max(m.above[col], above)
 }
 
 // goodEnds returns two values, 0 or 1. least is 1 if the request meets every objective at all ends of its instants. most is 1 if it meets each one at
