@@ -44,6 +44,17 @@ func TestBoundsHoldTheTruth(t *testing.T) {
 	})
 }
 
+// TestMarginsRoundOutward: a margin is a rounded difference. What the value and its margin give must not lie inside the end that it stands for.
+func TestMarginsRoundOutward(t *testing.T) {
+	for _, c := range []struct{ stated, end float64 }{{5e9, 200.1}, {1e9 / 0.6, 66.7}, {64.02, 193.4}, {25.33, 235.6}} {
+		m := margins{below: make([]float64, 1), above: make([]float64, 1)}
+		m.widen(0, c.stated, c.end)
+		if low, high := c.stated-m.below[0], c.stated+m.above[0]; low > c.end || high < c.end {
+			t.Errorf("from %v to %v: the range is %v to %v", c.stated, c.end, low, high)
+		}
+	}
+}
+
 // drawLate makes a request as the client stamped it, and as it was.
 func drawLate(t *rapid.T, set *Selection) (stamped, really *Row) {
 	if rapid.IntRange(0, 9).Draw(t, "fails") == 0 {
