@@ -18,7 +18,7 @@ PYTHON   ?= python3
 TESTFLAGS := -vet=off -ldflags=-s
 RACE     := $(addprefix ./internal/,base/clock measure/metric measure/pipeline run/... series/plan sim/mockserver telemetry/... text/hfhub wire/bus wire/capture wire/transport/... workload/load)
 
-.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-short test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools
+.PHONY: acceptance acceptance-wire all build run weight weight-cold licences release-parts snapshot packages-test snapshot-test image site site-tools gallery-site test-dashboards wheel reproducible release-tools install certainty test test-short test-browser gallery gallery-terminal kubelab test-real test-wide test-media test-parquet parquet-tools test-classes test-plugin-classes plugin-tools browser-compile classes-tools test-hub test-schema test-accuracy-reference wide-data data-figures race race-fast race-compile race-packages lint lint-tools vet-nocluster vet-others mutants bench bench-quick soak fuzz tools page-tools
 
 all: build
 
@@ -102,6 +102,9 @@ test-browser: page-tools ## the pages in a real Chromium and Firefox (Debian pac
 	@for b in chromium firefox-esr; do command -v $$b >/dev/null || { echo "$$b is not installed: apt-get install $$b"; exit 1; }; done
 	cd test/browser && $(GO) vet . && $(GO) test -count 1 -v -parallel 4 .
 
+browser-compile: ## compiles what test-browser runs; CI does so beside steps that mostly wait
+	cd test/browser && $(GO) list -export -test -deps . >/dev/null
+
 page-tools: ## what test-browser checks pages with, into .node/pages
 	@command -v npm >/dev/null || { echo 'npm is not installed: apt-get install npm'; exit 1; }
 	@cmp -s test/browser/package.json .node/pages/installed.json || { mkdir -p .node/pages && cp test/browser/package.json .node/pages/ && \
@@ -145,11 +148,13 @@ classes-tools: ## what test-classes reads with, from PyPI: the package without m
 	@test -e .real/classes/installed || { python3 -m venv .real/classes && .real/classes/bin/pip install -q --no-deps aiperf==0.13.0 && \
 	  .real/classes/bin/pip install -q pydantic pydantic-settings orjson msgspec ruamel.yaml pyyaml jinja2 cyclopts numpy 2>/dev/null && touch .real/classes/installed; }
 
-test-plugin-classes: ## plug-in classes of AIPerf 0.13, its own and an author's, behind the protocol of plug-ins (docs/plugin-protocol.md)
+test-plugin-classes: plugin-tools ## plug-in classes of AIPerf 0.13, its own and an author's, behind the protocol of plug-ins (docs/plugin-protocol.md)
+	.real/plugins/bin/python -B test/plugins/check.py
+
+plugin-tools: ## what test-plugin-classes runs, from PyPI
 	@test -e .real/plugins/installed || { python3 -m venv .real/plugins && .real/plugins/bin/pip install -q --no-deps aiperf==0.13.0 && \
 	  .real/plugins/bin/pip install -q pydantic pydantic-settings orjson msgspec ruamel.yaml pyyaml jinja2 cyclopts numpy aiohttp aiofiles psutil pillow ffmpeg-python 2>/dev/null && \
 	  touch .real/plugins/installed; }
-	.real/plugins/bin/python -B test/plugins/check.py
 
 test-hub: build ## the cache of data sets shared with the Python hub library, each without a network, from a stand-in hub
 	@test -e .real/hub/installed || { python3 -m venv .real/hub && .real/hub/bin/pip install -q huggingface_hub pyarrow && touch .real/hub/installed; }

@@ -273,6 +273,7 @@ func TestSweep(t *testing.T) {
 
 // TestWidths: no page scrolls sideways on a phone, a laptop, a large screen.
 func TestWidths(t *testing.T) {
+	t.Parallel()
 	list := []string{file("c6", "report.html"), file("report.html")}
 	for name, path := range pages(t) {
 		if strings.HasPrefix(name, "agents") {

@@ -168,6 +168,7 @@ func until(mark string) string {
 
 // TestFirefox: in Firefox, too, no script of any page fails, charts are drawn, the clock moves, and nothing is asked of a network.
 func TestFirefox(t *testing.T) {
+	t.Parallel()
 	f := openFirefox(t)
 	all := maps.Clone(pages(t))
 	maps.Copy(all, states(t))

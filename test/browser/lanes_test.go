@@ -115,6 +115,7 @@ const broken = `(() => {
 
 // TestUnbrokenWords: no page breaks a word across lines, on a phone or a laptop.
 func TestUnbrokenWords(t *testing.T) {
+	t.Parallel()
 	all := maps.Clone(states(t))
 	maps.Copy(all, pages(t))
 	delete(all, "hostile") // its name of 80 letters is wider than a phone

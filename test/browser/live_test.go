@@ -90,6 +90,7 @@ func (p *tab) number(script string) float64 {
 // TestLive: the page of a run in progress shows cards, lanes, validity and log, which change every second, on a phone and a laptop, light and dark;
 // at the end it has the report.
 func TestLive(t *testing.T) {
+	t.Parallel()
 	axe, err := os.ReadFile(filepath.Join(tools, "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatal(err)
@@ -171,6 +172,7 @@ func TestLiveSeries(t *testing.T) {
 
 // TestLiveInFirefox: the live page works in Firefox, too, and asks only its own server.
 func TestLiveInFirefox(t *testing.T) {
+	t.Parallel()
 	f := openFirefox(t) // before the run: a start takes seconds
 	address, end := liveRun(t, "--request-rate", "40", "--benchmark-duration", "15")
 	f.open(address)
