@@ -54,6 +54,7 @@ func glossary(t *testing.T) string {
 		"  |<-------------- request latency from schedule ------------>|\n```\n\n" +
 		"`n` is the number of output tokens, `N` the number of valid requests, and `W` the time from the first start to the last end of the measured phase. A metric of a\n" +
 		"request is reported with average, minimum, maximum, percentiles and standard deviation over all valid requests.\n" +
+		"Lags, `read_delay_max` and `tcp_…` cover failed requests as well.\n" +
 		"Metrics over time (`effective_…`, `active_…`, `tokens_in_flight`) are curves: their statistics weight each value by the time that it lasted.\n" +
 		"Without `--streaming` there is no T1, so those of tokens, of prefill and of decoding are absent.\n\n" +
 		"## All metrics\n\n| name in files | title | unit | formula |\n|---|---|---|---|\n")

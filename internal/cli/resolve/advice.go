@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"fmt"
 	"path"
 	"slices"
 
@@ -20,7 +21,7 @@ func (r *resolver) advise() {
 	switch unlimited := len(r.load.requests) == 0 && len(r.load.sessions) == 0 && len(r.load.duration) == 0; {
 	case !unlimited || p.Requests == nil:
 	case p.Type == config.PhaseFixedSchedule:
-		r.note("the run ends when the schedule of %s is over: %s", r.run.Dataset().Path, terminal.Plural(*p.Requests, "request"))
+		r.note("the run ends when the schedule of %s is over: %s", r.run.Dataset().Path, scheduled(p))
 	default:
 		if as := r.spelled("--num-dataset-entries"); as == "--num-prompts" {
 			r.note("%s is the number of prompts in the data set; --request-count sets the number of requests (vLLM's --num-prompts)", as)
@@ -40,6 +41,14 @@ func (r *resolver) advise() {
 	if r.run.Endpoint.TLS.Insecure {
 		r.warn("%s: certificates of servers are not checked", r.spell("endpoint.tls.insecure"))
 	}
+}
+
+// scheduled describes the requests of a fixed schedule. How many of them lie between offsets is not known before the file is read.
+func scheduled(p *config.Phase) string {
+	if p.StartOffset != nil || p.EndOffset != nil {
+		return fmt.Sprintf("those of its %s that are due between the offsets", terminal.Plural(*p.Requests, "request"))
+	}
+	return terminal.Plural(*p.Requests, "request")
 }
 
 // searches reports whether the run searches over a key of its phases.
