@@ -118,6 +118,7 @@ type Result struct {
 	Outcome Outcome
 	Doubt   string // why the figures of the subject cannot be trusted as a whole; "": they can
 	ByValue bool   // judged by the stated value, although there is a doubt or the limit lies within the range
+	Quieter bool   // undecided, and a quieter machine may help: the value is known only approximately, or the client was the limit
 }
 
 // Options says how runs are judged.
@@ -157,6 +158,7 @@ func (g *Gate) judge(s *Subject, o Options) Result {
 			r.Outcome = g.outcome(metric.Range{Low: r.Value, High: r.Value})
 		}
 	}
+	r.Quieter = r.Outcome == Undecided && (r.Doubt == "" || s.clientLimited())
 	return r
 }
 

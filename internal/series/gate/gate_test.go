@@ -3,6 +3,7 @@ package gate
 import (
 	"encoding/xml"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,7 +97,7 @@ func judgedRun(low, stated, high float64, verdict metric.Verdict) *metric.Run {
 }
 
 // TestOutcomes: the worse and the better end of a value against the limit, every verdict, interrupted and incomplete runs, with and without the stated
-// values being taken.
+// values being taken, and whether a quieter machine may help.
 func TestOutcomes(t *testing.T) {
 	bounded := func(v metric.Verdict) Subject { return Subject{Runs: []*metric.Run{judgedRun(60, 82, 82, v)}} }
 	stopped := bounded("valid")
@@ -153,6 +154,12 @@ func TestOutcomes(t *testing.T) {
 		results := Judge(gates, []Subject{c.subject}, Options{})
 		if got := outcomes(results); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+		elsewhere := slices.Contains([]string{"rate not reached", "and rate missed", "warm cache", "interrupted", "incomplete", "never run", "one run is missing"}, name)
+		for k := range results {
+			if r := &results[k]; r.Quieter != (r.Outcome == Undecided && !elsewhere) {
+				t.Errorf("%s: %s: may a quieter machine help? %t", name, r.Sentence(), r.Quieter)
+			}
 		}
 		if got := outcomes(Judge(gates, []Subject{c.subject}, Options{AllowInvalid: true})); got != c.byValue {
 			t.Errorf("%s by stated values: %s, want %s", name, got, c.byValue)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"aiperf/internal/measure/metric"
@@ -45,6 +46,13 @@ func (s *Subject) Doubt() string {
 		return "another run has no result: " + s.Fault
 	}
 	return ""
+}
+
+// clientLimited reports whether the client was the limit in a run. Runs that were interrupted have to be repeated for another reason.
+func (s *Subject) clientLimited() bool {
+	return !s.Interrupted && slices.ContainsFunc(s.Runs, func(run *metric.Run) bool {
+		return run.Validity != nil && run.Validity.Verdict == metric.VerdictClientLimited
+	})
 }
 
 // verdictGate is the gate on the verdict itself.

@@ -6,8 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
+	"slices"
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
@@ -74,13 +73,10 @@ func (g *Gates) print(results []gate.Result) {
 	fmt.Fprintf(g.Err, "%s %s. %s %s judges by the plain values.\n", terminal.Plural(n, "gate"), are, remedy(results), g.Spell.As("allow_invalid"))
 }
 
-// remedy says how to get decided gates. A quieter machine helps if figures are known only approximately, or if the client was the limit.
+// remedy says how to get decided gates.
 func remedy(results []gate.Result) string {
-	clientLimited := strconv.Quote(string(metric.VerdictClientLimited))
-	for k := range results {
-		if r := &results[k]; r.Outcome == gate.Undecided && (r.Doubt == "" || strings.Contains(r.Doubt, clientLimited)) {
-			return "Repeat the measurement on a quieter machine, or with more CPU for the client."
-		}
+	if slices.ContainsFunc(results, func(r gate.Result) bool { return r.Quieter }) {
+		return "Repeat the measurement on a quieter machine, or with more CPU for the client."
 	}
 	return "Remove the cause that the lines above name, and repeat the measurement."
 }
