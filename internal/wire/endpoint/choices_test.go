@@ -19,10 +19,16 @@ func TestMoreChoices(t *testing.T) {
 		{"chat", `{"object":"chat.completion","choices":[{"message":{"content":"one"}}]}`, false},
 		{"completions", `{"object":"text_completion","choices":[{"text":"one"},{"text":"two"}]}`, true},
 		{"completions", `{"object":"text_completion","choices":[{"text":"one"},{"text":""}]}`, false},
+		{"vllm_generate", `{"choices":[{"token_ids":[3,4]},{"token_ids":[5]}]}`, true},
+		{"vllm_generate", `{"choices":[{"token_ids":[3,4]},{"token_ids":[]},{"token_ids":null}]}`, false},
 	} {
 		rec := &record.Record{End: 9, Messages: []record.Message{{At: 1, Body: true, Raw: []byte(c.body)}}}
 		reply, failure := Decode(codec(t, c.kind, Settings{}), rec, DecodeOptions{})
-		if failure != nil || reply.Output != "one" || reply.MoreChoices != c.want {
+		output := "one"
+		if c.kind == "vllm_generate" {
+			output = ""
+		}
+		if failure != nil || reply.Output != output || reply.MoreChoices != c.want {
 			t.Errorf("%s: %v, %q, more choices: %t", c.body, failure, reply.Output, reply.MoreChoices)
 		}
 	}

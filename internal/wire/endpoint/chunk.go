@@ -175,7 +175,7 @@ func meaningful(v []byte) bool {
 	return truthy(v)
 }
 
-// firstChoice reads the first element of a list of choices, member by member. Of the others it only reads whether they have text.
+// firstChoice reads the first element of a list of choices, member by member. Of the others it only reads whether they have text or tokens.
 func firstChoice(d *jsonAnswer, s *jsontext.Scanner, member func(d *jsonAnswer, s *jsontext.Scanner, key []byte)) {
 	if !s.Open('[') {
 		s.Skip()
@@ -212,6 +212,8 @@ func (c *chunk) otherChoice(s *jsontext.Scanner) {
 			p.read(s)
 		case "text":
 			p.content = s.Text()
+		case "token_ids":
+			elements(s, func() { s.Skip(); c.more = true })
 		default:
 			s.Skip()
 		}
