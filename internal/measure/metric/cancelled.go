@@ -13,14 +13,6 @@ type CancelUse struct {
 	CancelWaited time.Duration // longest time that one of them had waited for its answer
 }
 
-// cancelUse returns the longest wait of a cancelled request.
-func (r *Reducer) cancelUse() (use CancelUse) {
-	for _, w := range r.cancelled {
-		use.CancelWaited = max(use.CancelWaited, time.Duration(w.answer))
-	}
-	return use
-}
-
 // cancelledSlow reports whether understated figures would be larger with the cancelled requests: only these are missing, or one of them waited as long
 // as one of the figures says.
 func (e *ClientStats) cancelledSlow(list []understatement) bool {

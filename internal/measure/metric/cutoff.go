@@ -25,6 +25,29 @@ type unansweredWait struct {
 	first  float64 // for its first token
 }
 
+// giveUp says why the client gave a request up.
+type giveUp int
+
+const (
+	atEnd     giveUp = iota // the run was over: the class Cut
+	atTimeout               // the client's own timeout was over
+	asPlanned               // the run was asked to cancel some requests
+	giveUps                 // number of reasons
+)
+
+// gaveUp adds a request that the client gave up.
+func (r *Reducer) gaveUp(why giveUp, wait unansweredWait) {
+	r.unanswered[why] = append(r.unanswered[why], wait)
+}
+
+// waited returns the longest time that one of the requests that were given up for a reason had waited for its answer.
+func (r *Reducer) waited(why giveUp) (longest time.Duration) {
+	for _, w := range r.unanswered[why] {
+		longest = max(longest, time.Duration(w.answer))
+	}
+	return longest
+}
+
 // waitOf returns how long a request had waited that the client gave up: one of the class Cut, or one that ran into the client's timeout or was
 // cancelled as planned.
 func waitOf(rec *record.Record, reply *record.Reply) (wait unansweredWait) {
@@ -44,15 +67,6 @@ func waitOf(rec *record.Record, reply *record.Reply) (wait unansweredWait) {
 	return wait
 }
 
-// cutUse returns the number of requests that were cut off and the longest wait.
-func (r *Reducer) cutUse() (use CutUse) {
-	for _, w := range r.cuts {
-		use.CutWaited = max(use.CutWaited, time.Duration(w.answer))
-	}
-	use.CutCount = r.counts[Cut]
-	return use
-}
-
 // understatement is a statistic that would be larger if it included the requests that the client gave up.
 type understatement struct {
 	tag     string
@@ -63,7 +77,7 @@ type understatement struct {
 // understated returns the statistics that are certainly more than 4 % (and 50 µs) larger over all requests that were sent. The wait of a request that
 // the client gave up is the least value that it can have had.
 func (r *Reducer) understated(t *totals) (list []understatement) {
-	waits := slices.Concat(r.cuts, r.timeouts, r.cancelled)
+	waits := slices.Concat(r.unanswered[:]...)
 	for _, of := range []struct {
 		tag  string
 		wait func(unansweredWait) float64

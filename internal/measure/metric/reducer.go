@@ -24,10 +24,8 @@ type Reducer struct {
 
 	margins marginColumns
 
-	counts      [3]int64         // by class
-	cuts        []unansweredWait // of requests of the class Cut
-	timeouts    []unansweredWait // of requests that ran into the client's timeout
-	cancelled   []unansweredWait // of requests that were cancelled because the run was asked to cancel some
+	counts      [3]int64 // by class
+	unanswered  [giveUps][]unansweredWait
 	oneMessage  int64
 	answers     AnswerUse
 	uncounted   int64
@@ -70,7 +68,7 @@ func (s *Selection) NewReducer() *Reducer {
 func (r *Reducer) Add(row *Row) {
 	r.counts[row.Class]++
 	if row.Class == Cut {
-		r.cuts = append(r.cuts, row.wait)
+		r.gaveUp(atEnd, row.wait)
 		return
 	}
 	if r.rows == 0 {
@@ -102,9 +100,9 @@ func (r *Reducer) Add(row *Row) {
 		r.failed(row.Err, 1)
 		switch {
 		case timedOut(row.Err):
-			r.timeouts = append(r.timeouts, row.wait)
+			r.gaveUp(atTimeout, row.wait)
 		case row.wait != unansweredWait{}:
-			r.cancelled = append(r.cancelled, row.wait)
+			r.gaveUp(asPlanned, row.wait)
 		}
 		if Overflows(row.Err) {
 			overflow = 1

@@ -84,7 +84,10 @@ func (r *Reducer) Summary(window Window) *Summary {
 	sorting.Stable(s.Errors, func(a, b ErrorGroup) int { return cmp.Compare(b.Count, a.Count) })
 	s.Certainty, s.Certain = r.certainty()
 	s.Bounds = r.bounds(t)
-	s.CutUse, s.TimeoutUse, s.CancelUse, s.understated = r.cutUse(), r.timeoutUse(), r.cancelUse(), r.understated(t)
+	s.CutUse = CutUse{CutCount: r.counts[Cut], CutWaited: r.waited(atEnd)}
+	s.TimeoutUse = TimeoutUse{TimedOut: int64(len(r.unanswered[atTimeout])), TimeoutWaited: r.waited(atTimeout)}
+	s.CancelUse = CancelUse{CancelWaited: r.waited(asPlanned)}
+	s.understated = r.understated(t)
 	s.RateUse = r.rateUse(t)
 	s.Span, s.Window, s.Thresholds = r.Span(), window, *r.set.opts.Thresholds
 	return s

@@ -14,15 +14,6 @@ type TimeoutUse struct {
 	TimeoutWaited time.Duration // longest time that one of them had waited for its answer
 }
 
-// timeoutUse returns the number of requests that ran into the client's timeout, and the longest wait.
-func (r *Reducer) timeoutUse() (use TimeoutUse) {
-	for _, w := range r.timeouts {
-		use.TimeoutWaited = max(use.TimeoutWaited, time.Duration(w.answer))
-	}
-	use.TimedOut = int64(len(r.timeouts))
-	return use
-}
-
 // timedOut reports whether the client stopped waiting for an answer at its timeout.
 func timedOut(e *record.Error) bool { return e != nil && e.Type == record.ClientTimeout }
 
