@@ -163,6 +163,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--mlflow-tag a:b", "!needs --mlflow-tracking-uri"}, {"--mlflow-tracking-uri http://h --mlflow-tag ab", "!want KEY:VALUE"}, {"--mlflow-tracking-uri http://h --mlflow-tag {\"a\":1}", ""},
 	{"--mlflow-tracking-uri file:///x", "!want http://HOST:PORT"}, {"--mlflow-tracking-uri http://h --mlflow-artifact-glob [", "!want a pattern"}, {"--wandb-entity e", "!needs --wandb-project"},
 	{"--web", ""}, {"--web=8090", ""}, {"--web=:0 --api-token x", ""}, {"--web=host:port", "!--web host:port: want HOST:PORT"}, {"--web --api-host 0.0.0.0", "!--api-host needs --api-port"},
+	{"--junit /dev/null/x.xml --fail-if error_rate>0", "!--junit: /dev/null/x.xml cannot be written"}, {"--junit below/x.xml --fail-if error_rate>0", ""},
 	{"--metrics-listen 9464", ""}, {"--metrics-listen host:port", "!want HOST:PORT"},
 	{"--gpu-telemetry --no-gpu-telemetry", "!contradict each other"},
 	{"--artifact-dir trace.jsonl", "!is a file"},

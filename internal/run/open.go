@@ -84,6 +84,7 @@ func open(ctx context.Context, cfg *config.Benchmark, opts *Options, r *runPlan,
 func (o *runResources) stages(ctx context.Context) []stage {
 	return []stage{
 		{"api", func() error { return o.startAPI(ctx) }},
+		{"page", func() error { return o.startPage(ctx) }}, // before the artifact directory: a busy port leaves nothing behind
 		{"servers", func() error { return o.startServers(ctx) }},
 		{"connections", func() error { return o.connect(connection.UserAgent(o.opts.Version), o.say.Warn) }},
 		{"artifacts", func() error { return o.claimDir(ctx) }},

@@ -14,6 +14,7 @@ import (
 	"aiperf/internal/run/connection"
 	"aiperf/internal/run/inputs"
 	"aiperf/internal/run/results"
+	"aiperf/internal/run/tracker"
 	"aiperf/internal/run/watch"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/wire/endpoint"
@@ -55,6 +56,7 @@ func resolve(ctx context.Context, cfg *config.Benchmark, seed *config.Seed, vers
 // stages lists the stages of resolve in their order.
 func (r *runPlan) stages(ctx context.Context, cfg *config.Benchmark, agent string, say *reporter) []stage {
 	return []stage{
+		{"trackers", func() error { return tracker.Check(cfg) }},
 		{"endpoint", func() (err error) { r.endpoint, err = findEndpoint(cfg, say.Warn); return err }},
 		{"metrics", func() (err error) {
 			r.metrics, err = metric.NewSelection(results.MetricOptions(cfg, r.endpoint))

@@ -25,27 +25,34 @@ type streams struct {
 	load      atomic.Pointer[load.Sender] // nil until the load exists
 }
 
-// startStreams opens the configured streams. They end when the results have the last request; the page ends with the run.
-func (o *runResources) startStreams(ctx context.Context) error {
+// startPage serves the page for Prometheus if the settings ask for one. It answers until the end of the run.
+func (o *runResources) startPage(ctx context.Context) error {
 	o.streams = new(streams)
+	address := o.cfg.Runtime.MetricsListen
+	if address == "" {
+		return nil
+	}
+	figures, labels := promserver.NewFigures(), pageLabels(o.cfg, o.opts)
+	server, err := promserver.Listen(ctx, address, 10*time.Second, promserver.Metrics(func() []byte {
+		return promserver.Page(o.opts.Version, labels, gaugesOf(o.streams.standing()), figures.Now())
+	}))
+	if err != nil {
+		return fmt.Errorf("%s %s: %w", o.cfg.As("runtime.metrics_listen"), address, err)
+	}
+	o.say.Note("metrics of this run: %s/metrics", server.URL())
+	o.streams.observers = append(o.streams.observers, figures)
+	o.untilEnd.OnStop(func() error {
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), component.StopLimit/2)
+		defer cancel()
+		return server.Close(limited)
+	})
+	return nil
+}
+
+// startStreams opens the configured streams. They end when the results have the last request.
+func (o *runResources) startStreams(ctx context.Context) error {
 	if o.api != nil {
 		o.streams.observers = append(o.streams.observers, o.api)
-	}
-	if address := o.cfg.Runtime.MetricsListen; address != "" {
-		figures, labels := promserver.NewFigures(), pageLabels(o.cfg, o.opts)
-		server, err := promserver.Listen(ctx, address, 10*time.Second, promserver.Metrics(func() []byte {
-			return promserver.Page(o.opts.Version, labels, gaugesOf(o.streams.standing()), figures.Now())
-		}))
-		if err != nil {
-			return fmt.Errorf("%s %s: %w", o.cfg.As("runtime.metrics_listen"), address, err)
-		}
-		o.say.Note("metrics of this run: %s/metrics", server.URL())
-		o.streams.observers = append(o.streams.observers, figures)
-		o.untilEnd.OnStop(func() error {
-			limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), component.StopLimit/2)
-			defer cancel()
-			return server.Close(limited)
-		})
 	}
 	if t := &o.cfg.OTel; t.MetricsURL != "" && (t.StreamMetrics || t.StreamTiming || t.StreamTraces) {
 		tuning := &o.cfg.Environment.OTel

@@ -91,8 +91,11 @@ func TestCollector(t *testing.T) {
 	}
 	b.Runtime.MetricsListen = free.Addr().String()
 	var errs locked
-	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err == nil || !strings.Contains(err.Error(), free.Addr().String()) {
+	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err == nil || !strings.HasSuffix(err.Error(), free.Addr().String()+": another program uses this port; choose another one") {
 		t.Errorf("a port in use: %v", err)
+	}
+	if left, err := os.ReadDir(b.Artifacts.Dir); err != nil || len(left) > 0 {
+		t.Errorf("a run that never began leaves %v behind: %v", left, err)
 	}
 	free.Close()
 	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs})
@@ -300,14 +303,33 @@ func TestTrackers(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 	t.Cleanup(silent.Close)
 	b = whole(t.TempDir(), answers(t, &served), 2)
-	b.MLflow.TrackingURI, b.WandB.Project, b.Environment.MLflow.ExportTimeout = silent.URL, "p", 0.1
-	t.Setenv("WANDB_API_KEY", "")
+	b.MLflow.TrackingURI, b.Environment.MLflow.ExportTimeout = silent.URL, 0.1
 	begun := time.Now()
-	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err != nil || !strings.Contains(errs.String(), "MLflow: not everything was uploaded") ||
-		!strings.Contains(errs.String(), "WANDB_API_KEY is not set") {
+	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err != nil || !strings.Contains(errs.String(), "MLflow: not everything was uploaded") {
 		t.Error(err, errs.String())
 	}
 	if time.Since(begun) > 20*time.Second {
 		t.Error("a tracker that does not answer held the run up")
+	}
+}
+
+// TestNoKey: a run that could not be uploaded is refused before it sends anything or creates a folder, unless uploads are turned off.
+func TestNoKey(t *testing.T) {
+	t.Setenv("WANDB_API_KEY", "")
+	var served atomic.Int64
+	dir := filepath.Join(t.TempDir(), "below")
+	b := whole(dir, answers(t, &served), 2)
+	b.WandB.Project = "p"
+	var errs locked
+	_, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs})
+	if _, there := os.Stat(dir); err == nil || !strings.Contains(err.Error(), "WANDB_API_KEY is not set") || there == nil || served.Load() != 0 {
+		t.Errorf("%v, %d requests, folder: %v", err, served.Load(), there)
+	}
+	if _, err := Check(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err == nil {
+		t.Error("a dry run accepts it")
+	}
+	t.Setenv("WANDB_MODE", "disabled")
+	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err != nil || served.Load() != 2 {
+		t.Error(err, served.Load())
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"aiperf/internal/config"
+	"aiperf/internal/report/artifact"
 	"aiperf/internal/series/gate"
 	"aiperf/internal/text/tokenizer"
 )
@@ -18,6 +19,11 @@ func (r *resolver) output() {
 	r.bind("junit")
 	r.bind("fail_on_verdict")
 	r.bind("allow_invalid")
+	if r.run.JUnit != "" && r.Mounted == nil {
+		if err := artifact.CanWrite(r.run.JUnit); err != nil {
+			r.fail("%s: %v", r.spell("junit"), err)
+		}
+	}
 	r.plots()
 	if r.has("--fail-if") {
 		r.run.FailIf = r.set.Texts("--fail-if")

@@ -94,7 +94,7 @@ func (w *Collection) Start(ctx context.Context) error {
 		o := servermetrics.Options{
 			Client: w.client, Servers: w.metricsServers(), URLs: b.ServerMetrics.URLs,
 			Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(), Warn: w.Say.Warn, Log: w.Say.Log,
-			Silence: b.As("server_metrics.enabled") + " takes this line away",
+			Silence: b.As("server_metrics.enabled") + " turns server metrics off", Addresses: b.As("server_metrics.urls"),
 		}
 		if w.format("jsonl") {
 			o.Line = w.lines(w.Layout.ServerMetrics("jsonl"))
@@ -148,7 +148,7 @@ func (w *Collection) gpuCollector(ctx context.Context) (open func(), err error) 
 	o := gpu.Options{
 		Client: w.client, URLs: telemetry.URLs(b.GPUTelemetry.URLs), Pods: b.GPUTelemetry.Pods, Defaults: slices.Concat(tuning.DefaultDCGMEndpoints, w.simulatedGPUs()),
 		Cadence: w.cadence(tuning.CollectionInterval.Duration()), Reachable: tuning.ReachabilityTimeout.Duration(),
-		Line: w.lines(w.Layout.GPUTelemetry()), Warn: w.Say.Warn, Log: w.Say.Log, Silence: b.As("gpu_telemetry.enabled") + " takes this line away",
+		Line: w.lines(w.Layout.GPUTelemetry()), Warn: w.Say.Warn, Log: w.Say.Log, Silence: b.As("gpu_telemetry.enabled") + " turns GPU telemetry off",
 	}
 	switch b.GPUTelemetry.Collector {
 	case "pynvml", "amdsmi":

@@ -50,6 +50,15 @@ func wandbOnline(warn func(string)) bool {
 	return true
 }
 
+// Check returns an error if the run would be uploaded to Weights & Biases without a key. It sends nothing.
+func Check(cfg *config.Benchmark) error {
+	if cfg.WandB.Project == "" || os.Getenv(wandbKey) != "" || !wandbOnline(func(string) {}) {
+		return nil
+	}
+	return fmt.Errorf("%s %s: no key to upload with: %s is not set, and a key that wandb login saved is not read; set %s, or set %s=disabled to upload nothing",
+		cfg.As("wandb.project"), cfg.WandB.Project, wandbKey, wandbKey, wandbMode)
+}
+
 // Secrets returns the credentials that must not appear in any output.
 func Secrets() (list []string) {
 	for _, name := range []string{mlflowPassword, mlflowToken, wandbKey} {

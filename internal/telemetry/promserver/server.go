@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"syscall"
 	"time"
 )
 
@@ -29,7 +30,10 @@ func Metrics(page func() []byte) http.Handler {
 // Listen starts serving at host:port. longest is the time limit of an answer.
 func Listen(ctx context.Context, address string, longest time.Duration, answers http.Handler) (*Server, error) {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, errors.New("another program uses this port; choose another one")
+	case err != nil:
 		return nil, err
 	}
 	return serve(l, longest, answers), nil

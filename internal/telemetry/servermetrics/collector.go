@@ -26,6 +26,7 @@ type Options struct {
 	Line      func([]byte)  // receives lines of the JSONL file, one at a time; nil = no such file
 	Warn      func(string)
 	Silence   string // setting that disables warnings
+	Addresses string // setting with the addresses of metrics pages
 	Log       *slog.Logger
 }
 
@@ -142,7 +143,7 @@ func (c *Collector) once(what string) bool {
 func (c *Collector) take(s *source, a *telemetry.Answer) {
 	if a.Err != nil {
 		if s.why != "" && !s.good { // the second address, after the first had no metrics page
-			c.retire(s, a.Err.Message+trtHint)
+			c.retire(s, a.Err.Message+". "+trtHint)
 			return
 		}
 		c.losses.Add(a.Err, 1)
@@ -162,7 +163,7 @@ func (c *Collector) take(s *source, a *telemetry.Answer) {
 		}
 	}
 	if s.page == nil || !s.page.IsText() {
-		c.unknownPage(s)
+		c.unknownPage(s, strings.HasPrefix(a.ContentType, "text/html"))
 		return
 	}
 	s.good = true
@@ -203,27 +204,35 @@ func (c *Collector) warn(s *source, told PageFindings) {
 	}
 }
 
-// unknownPage handles an answer that is not a metrics page: it first tries the other address of TensorRT-LLM, then gives the endpoint up.
-func (c *Collector) unknownPage(s *source) {
+// unknownPage handles an answer that is not a metrics page. After an answer in JSON it first tries the other address of TensorRT-LLM; then it gives
+// the endpoint up.
+func (c *Collector) unknownPage(s *source, html bool) {
 	why := "the answer is JSON"
-	if s.page != nil {
+	switch {
+	case html:
+		why = "the answer is an HTML page"
+	case s.page != nil:
 		why = fmt.Sprintf("line %d is not a metric: expected %s", s.page.First.Line, s.page.First.Why)
 	}
 	if s.good {
 		c.losses.Add(telemetry.Fault("ParseError", s.Address(), why), 1)
 		return
 	}
-	if other := telemetry.TensorRT(s.first); s.why == "" && other != "" {
+	if other := telemetry.TensorRT(s.first); s.page == nil && s.why == "" && other != "" {
 		s.why = why
 		c.Log.Info("server metrics: not a metrics page; trying the address of TensorRT-LLM", "url", s.first, "why", why, "address", other)
 		s.MoveTo(telemetry.TensorRT(s.Address()))
 		return
 	}
-	c.retire(s, why+trtHint)
+	if s.why != "" || s.page == nil {
+		c.retire(s, why+". "+trtHint)
+		return
+	}
+	c.retire(s, why+". If the Prometheus metrics are at another address, give it with "+c.Addresses)
 }
 
-// trtHint is advice for the operator of a TensorRT-LLM server.
-const trtHint = ". For TensorRT-LLM, set return_perf_metrics: true in the server"
+// trtHint is advice for the operator of a TensorRT-LLM server, whose answer is JSON until metrics are turned on.
+const trtHint = "For TensorRT-LLM, set return_perf_metrics: true in the server"
 
 // retire stops reading an endpoint.
 func (c *Collector) retire(s *source, why string) {
