@@ -72,6 +72,18 @@ func (o *Object) Texts(k string, list []string) {
 	o.B = append(o.B, ']')
 }
 
+// AppendInts writes a list of integers.
+func AppendInts[T int | int32 | int64](dst []byte, list []T) []byte {
+	dst = append(dst, '[')
+	for i, v := range list {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendInt(dst, int64(v), 10)
+	}
+	return append(dst, ']')
+}
+
 // Any reports whether the object has a member yet.
 func (o *Object) Any() bool { return o.hasMembers }
 

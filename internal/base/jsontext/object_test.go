@@ -79,7 +79,9 @@ func TestObjectKeepsTheOrderOfItsMembers(t *testing.T) {
 	o.Float("f", 2)
 	o.Bool("t", true)
 	o.Raw("r", []byte(`[1]`))
-	if got, want := string(o.Close()), `x{"b":"<\"\b>","a":-3,"f":2.0,"t":true,"r":[1]}`; got != want {
+	o.Key("i")
+	o.B = AppendInts(AppendInts(o.B, []int64{-1 << 63, 0, 7}), []int(nil))
+	if got, want := string(o.Close()), `x{"b":"<\"\b>","a":-3,"f":2.0,"t":true,"r":[1],"i":[-9223372036854775808,0,7][]}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -116,5 +118,13 @@ func roundTrip(t *testing.T, s string) {
 	scan := Scanner{Doc: text}
 	if got := scan.Text().String(); got != back || !scan.Done() {
 		t.Fatalf("%q is scanned as %q", text, got)
+	}
+}
+
+func TestStringEnd(t *testing.T) {
+	for text, want := range map[string]int{`"a"b`: 3, `"\""`: 4, `"\\"x`: 4, `"open`: 5, `"open\`: 6, `""`: 2} {
+		if got := StringEnd([]byte(text), 0); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
+		}
 	}
 }

@@ -77,3 +77,16 @@ func AppendUTF8(dst, b []byte) []byte {
 	}
 	return append(dst, utf8text.Valid(b)...)
 }
+
+// StringEnd returns the index after the JSON string that begins at the quotation mark at an index; the length of the text if the string does not end.
+func StringEnd(text []byte, at int) int {
+	for i := at + 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"aiperf/internal/base/jsontext"
 	"aiperf/internal/base/sorting"
 )
 
@@ -107,7 +108,7 @@ func (s *Secrets) JSON(text []byte) []byte {
 	var out []byte
 	from := 0
 	for at := bytes.IndexByte(text, '"'); at >= 0 && at < len(text); {
-		end := stringEnd(text, at)
+		end := jsontext.StringEnd(text, at)
 		if shown, changed := m.jsonString(text[at:end], memberName(text, end)); changed {
 			out = append(append(out, text[from:at]...), shown...)
 			from = end
@@ -157,19 +158,6 @@ func (s *Secrets) With(values ...string) *Secrets {
 func trimSecret(v string) (trimmed string, ok bool) {
 	v = strings.TrimSpace(v)
 	return v, len(v) >= minWord && v != Placeholder && (len(v) >= minAnywhere || !lowerLetters(v))
-}
-
-// stringEnd returns the index after the JSON string that begins at the quotation mark at an index.
-func stringEnd(text []byte, at int) int {
-	for i := at + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
 }
 
 // memberName reports whether the string that ends at end is the name of a member.

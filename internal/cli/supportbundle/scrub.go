@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"aiperf/internal/base/jsontext"
 	"aiperf/internal/base/lazyregexp"
 	"aiperf/internal/base/redact"
 )
@@ -72,7 +73,7 @@ func (s *scrubber) json(text []byte) string {
 	var out []byte
 	from := 0
 	for at := nextQuote(text, 0); at < len(text); {
-		end := stringEnd(text, at)
+		end := jsontext.StringEnd(text, at)
 		var plain string
 		if json.Unmarshal(text[at:end], &plain) == nil {
 			if clean := s.free(plain); clean != plain {
@@ -96,19 +97,6 @@ func (s *scrubber) free(text string) string {
 func nextQuote(text []byte, from int) int {
 	if at := bytes.IndexByte(text[from:], '"'); at >= 0 {
 		return from + at
-	}
-	return len(text)
-}
-
-// stringEnd returns the index after the JSON string that begins at an index.
-func stringEnd(text []byte, at int) int {
-	for i := at + 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
 	}
 	return len(text)
 }

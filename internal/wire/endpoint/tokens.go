@@ -3,7 +3,6 @@ package endpoint
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"aiperf/internal/base/jsontext"
 	"aiperf/internal/measure/record"
@@ -192,14 +191,7 @@ func (c *tokenCodec) append(ids []int32, t *conversation.Turn) ([]int32, error) 
 // setIDs sets a list of token ids as the value of a member.
 func (o *object) setIDs(key string, ids []int32) {
 	a := len(o.buf)
-	o.buf = append(o.buf, '[')
-	for i, id := range ids {
-		if i > 0 {
-			o.buf = append(o.buf, ',')
-		}
-		o.buf = strconv.AppendInt(o.buf, int64(id), 10)
-	}
-	o.buf = append(o.buf, ']')
+	o.buf = jsontext.AppendInts(o.buf, ids)
 	o.end(key, a)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strconv"
 
 	"aiperf/internal/base/jsontext"
 )
@@ -55,7 +54,7 @@ func WriteRows(w io.Writer, c *Config, sessions []Session) error {
 		o.Int("input_length", int64(t.New))
 		o.Int("output_length", int64(t.Output))
 		o.Key("hash_ids")
-		o.B = appendIDs(o.B, ids)
+		o.B = jsontext.AppendInts(o.B, ids)
 		if turn == 0 {
 			o.Raw("timestamp", []byte("0.0"))
 			o.Int("group_id", int64(s.Group))
@@ -70,15 +69,4 @@ func WriteRows(w io.Writer, c *Config, sessions []Session) error {
 		return err
 	})
 	return errors.Join(err, out.Flush())
-}
-
-func appendIDs(dst []byte, ids []int) []byte {
-	dst = append(dst, '[')
-	for i, id := range ids {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strconv.AppendInt(dst, int64(id), 10)
-	}
-	return append(dst, ']')
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -70,14 +69,7 @@ func (c *chats) append(dst []byte, e custom.Entry) ([]byte, error) {
 	o.Int("turn", int64(this.turn))
 	if r.HashIDs != nil {
 		o.Key("hash_ids")
-		o.B = append(o.B, '[')
-		for i, id := range r.HashIDs {
-			if i > 0 {
-				o.B = append(o.B, ',')
-			}
-			o.B = strconv.AppendInt(o.B, id, 10)
-		}
-		o.B = append(o.B, ']')
+		o.B = jsontext.AppendInts(o.B, r.HashIDs)
 	}
 	return append(o.Close(), '\n'), nil
 }

@@ -25,14 +25,7 @@ func AppendRow(dst []byte, rec *Record, session string) []byte {
 	}
 	if rec.HashIDs != nil {
 		o.Key("hash_ids")
-		o.B = append(o.B, '[')
-		for i, id := range rec.HashIDs {
-			if i > 0 {
-				o.B = append(o.B, ',')
-			}
-			o.B = strconv.AppendInt(o.B, id, 10)
-		}
-		o.B = append(o.B, ']')
+		o.B = jsontext.AppendInts(o.B, rec.HashIDs)
 	}
 	o.TextIfAny("session_id", session)
 	if rec.Delay != nil {

@@ -2,7 +2,6 @@ package weka
 
 import (
 	"slices"
-	"strconv"
 
 	"aiperf/internal/base/jsontext"
 )
@@ -71,11 +70,7 @@ func (r *Request) append(dst []byte) []byte {
 	o.Int("out", int64(r.out))
 	if r.ids != nil {
 		o.Key("hash_ids")
-		o.B = append(o.B, '[')
-		for _, id := range r.ids {
-			o.B = append(strconv.AppendInt(o.B, id, 10), ',')
-		}
-		o.B = closeList(o.B)
+		o.B = jsontext.AppendInts(o.B, r.ids)
 	}
 	switch {
 	case r.toolResult:
