@@ -66,7 +66,7 @@ func glossary(t *testing.T) string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", one.Tag, cell(one.Header), one.Display, cell(formula))
 	}
 	b.WriteString("\n## Power metrics\n\nThey exist for each platform, `nvidia_` and `amd_`, if GPU telemetry has readings. `P` is the sum of the mean power of all GPUs in W, `J` the energy of all\n" +
-		"GPUs in the measured phase in joules.\n\n| name after the platform | formula |\n|---|---|\n" +
+		"GPUs in the measured phase in joules. For a GPU whose energy counter does not cover the phase, it is its mean power times W.\n\n| name after the platform | formula |\n|---|---|\n" +
 		"| `total_gpu_power` | P |\n| `average_gpu_power` | J / W; without an energy counter P |\n| `total_gpu_energy` | J; without an energy counter P × W |\n| `energy_per_request` | J / N |\n| `energy_per_user` | J / concurrency |\n" +
 		"| `energy_per_output_token`, `energy_per_total_token` | J / sum of output tokens, or of input and output tokens; in mJ |\n| `output_tokens_per_joule` | sum of output tokens / J |\n" +
 		"| `performance_per_watt` | request_throughput / average_gpu_power |\n| `output_tps_per_watt` | output_token_throughput / average_gpu_power |\n" +

@@ -12,6 +12,9 @@ type GPUTelemetry struct {
 	Window     Window   // wall time of the figures; its end includes the time for the last scrape
 	Endpoints  []GPUEndpoint
 	Errors     []ErrorGroup // errors of scrapes
+
+	// Energy is the energy of all GPUs by platform in the profiling phases, in J. A platform that is missing uses the increase of its energy counters.
+	Energy map[string]float64
 }
 
 // GPUEndpoint is one exporter, or a library on this machine.
@@ -46,8 +49,7 @@ var Platforms = []string{"nvidia", "amd"}
 // joulesPer maps units of energy counters to joules.
 var joulesPer = map[string]float64{"MJ": 1e6, "kJ": 1e3, "J": 1}
 
-// fleet returns the consumption of all GPUs of a vendor: the sum of the increases of their energy counters, in J, and the sum of their mean powers,
-// in W. NaN = no GPU reports it.
+// fleet returns the consumption of all GPUs of a vendor: their energy, in J, and the sum of their mean powers, in W. NaN = no GPU reports it.
 func (t *GPUTelemetry) fleet(platform string) (energy, power float64) {
 	energy, power = math.NaN(), math.NaN()
 	add := func(sum *float64, v float64) {
@@ -72,7 +74,16 @@ func (t *GPUTelemetry) fleet(platform string) (energy, power float64) {
 			}
 		}
 	}
+	if known, ok := t.Energy[platform]; ok {
+		energy = known
+	}
 	return energy, power
+}
+
+// Joules returns the energy of all GPUs of a vendor, NaN if it is unknown.
+func (t *GPUTelemetry) Joules(platform string) float64 {
+	energy, _ := t.fleet(platform)
+	return energy
 }
 
 // AddEfficiency adds the metrics that relate the work of the run to the power of the GPUs. concurrency is the number of users, 0 = not fixed.

@@ -19,14 +19,11 @@ func (w *Collection) GPUFigures(window metric.Window) *metric.GPUTelemetry {
 	if w == nil || w.gpu == nil {
 		return nil
 	}
-	return w.gpu.Result(w.withLastReading(window))
+	return w.gpu.Result(window, w.lastReading())
 }
 
-// withLastReading returns a window extended by the time for the last reading of GPUs.
-func (w *Collection) withLastReading(window metric.Window) metric.Window {
-	window.To += int64(w.Config.Environment.GPU.FinalScrapeGraceNs)
-	return window
-}
+// lastReading returns how long after the end of a phase the last reading of GPUs may come, in ns.
+func (w *Collection) lastReading() int64 { return int64(w.Config.Environment.GPU.FinalScrapeGraceNs) }
 
 // RoundTrip returns the network round trip in ns: the one that the user gave, or the mean of the probes; 0 = neither.
 func (w *Collection) RoundTrip() float64 {
@@ -111,7 +108,7 @@ func (w *Collection) phaseGPUs(window metric.Window, next int64) json.RawMessage
 	if w.gpu == nil {
 		return nil
 	}
-	window = w.withLastReading(window)
+	window.To += w.lastReading()
 	if next != 0 {
 		window.To = min(window.To, max(next, window.From))
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -284,7 +285,12 @@ func gpusOf(parts []part) *metric.GPUTelemetry {
 			continue
 		}
 		if all == nil {
-			all = &metric.GPUTelemetry{}
+			all = &metric.GPUTelemetry{Energy: map[string]float64{}}
+		}
+		for _, platform := range metric.Platforms {
+			if joules := t.Joules(platform); !math.IsNaN(joules) {
+				all.Energy[platform] += joules
+			}
 		}
 		for _, e := range t.Endpoints {
 			e.Name = strings.TrimSuffix(parts[k].name+"/"+e.Name, "/")

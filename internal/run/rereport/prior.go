@@ -33,6 +33,12 @@ type priorSummary struct {
 	NetworkRTT       struct {
 		Avg float64 `json:"avg"` // ms
 	} `json:"network_rtt"`
+	NvidiaEnergy struct {
+		Avg float64 `json:"avg"` // J
+	} `json:"nvidia_total_gpu_energy"`
+	AMDEnergy struct {
+		Avg float64 `json:"avg"` // J
+	} `json:"amd_total_gpu_energy"`
 	Window struct {
 		Start int64 `json:"start_ns"`
 		End   int64 `json:"end_ns"`
@@ -58,6 +64,17 @@ func readPrior(l artifact.Layout) (p priorSummary) {
 		p.log = l.Log()
 	}
 	return p
+}
+
+// energy returns the energy of the GPUs by platform, in J, as the run computed it.
+func (p *priorSummary) energy() map[string]float64 {
+	all := map[string]float64{}
+	for platform, joules := range map[string]float64{"nvidia": p.NvidiaEnergy.Avg, "amd": p.AMDEnergy.Avg} {
+		if joules > 0 {
+			all[platform] = joules
+		}
+	}
+	return all
 }
 
 // complete gives a run without an id a new one.

@@ -20,3 +20,20 @@ func TestNewCounts(t *testing.T) {
 		t.Errorf("%v, %+v", err, v)
 	}
 }
+
+// TestEnergyOfRun: a report keeps the energy that the run computed, because the counters of its GPUs may lack a part.
+func TestEnergyOfRun(t *testing.T) {
+	p := priorSummary{}
+	p.NvidiaEnergy.Avg = 2000
+	counters := &metric.GPUTelemetry{Endpoints: []metric.GPUEndpoint{{GPUs: []metric.GPU{
+		{Platform: "nvidia", Metrics: []metric.GPUMetric{{Tag: "nvidia_energy_consumption", Unit: "MJ", Values: [metric.Stats]float64{metric.Avg: 0.0012}}}},
+		{Platform: "amd", Metrics: []metric.GPUMetric{{Tag: "amd_energy_consumption", Unit: "MJ", Values: [metric.Stats]float64{metric.Avg: 0.0003}}}},
+	}}}}
+	counters.Energy = p.energy()
+	if nvidia, amd := counters.Joules("nvidia"), counters.Joules("amd"); nvidia != 2000 || amd != 300 {
+		t.Errorf("%v J and %v J, want 2000 and 300", nvidia, amd)
+	}
+	if all := gpusOf([]part{{member: ownRun{&source{gpu: counters}}}, {member: ownRun{&source{gpu: counters}}}}); all.Joules("nvidia") != 4000 || all.Joules("amd") != 600 {
+		t.Errorf("merged: %v", all.Energy)
+	}
+}

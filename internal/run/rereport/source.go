@@ -66,6 +66,9 @@ func openSource(of RunFiles) (*source, error) {
 	if s.gpu, err = artifact.ReadGPU(s.prior.Telemetry, gpu.NameOf); err != nil {
 		return nil, fmt.Errorf("report: %s: %w", layout.SummaryJSON(), err)
 	}
+	if s.gpu != nil {
+		s.gpu.Energy = s.prior.energy()
+	}
 	if s.python {
 		s.traces, err = artifact.ReadTraces(layout.Records())
 	}

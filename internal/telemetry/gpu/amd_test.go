@@ -26,7 +26,7 @@ echo '{"gpu_data":[{"gpu":0,"usage":{"gfx_activity":{"value":40,"unit":"%"},"umc
 esac
 `)
 	c, err := OpenAMD(t.Context(), Options{
-		Cadence: telemetry.Cadence{Interval: time.Hour, Timeout: time.Minute}, Reachable: time.Minute, Log: slog.New(slog.DiscardHandler), Line: func([]byte) {},
+		Cadence: telemetry.Cadence{Interval: time.Hour, Timeout: time.Minute}, Reachable: time.Minute, Log: slog.New(slog.DiscardHandler), Line: func([]byte) {}, Warn: func(string) {},
 	}, path)
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ esac
 		c.Once(t.Context(), time.Minute)
 	}
 	c.Stop()
-	r := c.Result(metric.Window{From: from, To: time.Now().UnixNano()})
+	r := c.Result(metric.Window{From: from, To: time.Now().UnixNano()}, 0)
 	if len(r.Endpoints) != 1 || r.Endpoints[0].Name != "amdsmi://localhost" && r.Endpoints[0].Name != "localhost" || len(r.Endpoints[0].GPUs) != 2 || len(r.Errors) != 0 {
 		t.Fatalf("%+v", r)
 	}

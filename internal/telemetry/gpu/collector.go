@@ -199,9 +199,13 @@ func (c *Collector) Within(w metric.Window) *metric.GPUTelemetry {
 	return t
 }
 
-// Result returns the figures of a window with the losses. The watch must have stopped.
-func (c *Collector) Result(w metric.Window) *metric.GPUTelemetry {
-	t := c.Within(w)
+// Result returns the figures of a window with the losses. Readings up to grace (ns) after its end count as well. The watch must have stopped.
+func (c *Collector) Result(w metric.Window, grace int64) *metric.GPUTelemetry {
+	t := c.Within(metric.Window{From: w.From, To: w.To + grace})
+	var text string
+	if t.Energy, text = c.series.Energy(w); text != "" {
+		c.Warn("GPU telemetry: " + text)
+	}
 	for _, s := range c.sources {
 		c.losses.Add(s.Skipped())
 		c.losses.Add(s.Paused())

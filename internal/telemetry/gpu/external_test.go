@@ -46,7 +46,7 @@ func TestExternal(t *testing.T) {
 		c.Once(t.Context(), time.Minute)
 	}
 	c.Stop()
-	r := c.Result(metric.Window{From: from, To: time.Now().UnixNano()})
+	r := c.Result(metric.Window{From: from, To: time.Now().UnixNano()}, 0)
 	if len(r.Endpoints) != 1 || len(r.Errors) != 0 || r.Successful[0] != "mine://localhost" {
 		t.Fatalf("%+v", r)
 	}
@@ -80,7 +80,7 @@ func TestExternalFaults(t *testing.T) {
 		c.Once(t.Context(), time.Minute)
 	}
 	c.Stop()
-	r := c.Result(metric.Window{From: 0, To: time.Now().UnixNano()})
+	r := c.Result(metric.Window{From: 0, To: time.Now().UnixNano()}, 0)
 	if len(r.Errors) != 1 || r.Errors[0].Count != 2 || !strings.Contains(r.Errors[0].Error.Message, "exit status 9") {
 		t.Errorf("%+v", r.Errors)
 	}

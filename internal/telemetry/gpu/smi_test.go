@@ -42,7 +42,7 @@ done
 	var lines []string
 	enough := make(chan struct{})
 	c, err := OpenSMI(t.Context(), Options{
-		Cadence: telemetry.Cadence{Interval: 50 * time.Millisecond}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler),
+		Cadence: telemetry.Cadence{Interval: 50 * time.Millisecond}, Reachable: 30 * time.Second, Log: slog.New(slog.DiscardHandler), Warn: func(string) {},
 		Line: func(line []byte) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -56,7 +56,7 @@ done
 	}
 	<-enough
 	c.Stop()
-	r := c.Result(metric.Window{From: 0, To: time.Now().UnixNano()})
+	r := c.Result(metric.Window{From: 0, To: time.Now().UnixNano()}, 0)
 	if len(r.Endpoints) != 1 || r.Endpoints[0].Name != "localhost" || len(r.Endpoints[0].GPUs) != 2 || len(r.Errors) != 0 {
 		t.Fatalf("%+v", r)
 	}
