@@ -304,6 +304,7 @@ func (o *runResources) before(ctx context.Context, p *load.PhaseInfo) error {
 // after runs what follows a phase.
 func (o *runResources) after(f *load.PhaseStats) {
 	o.api.after(f)
+	o.streams.after(f)
 	o.duringLoad.PhaseEnd(f) // runs first, since the steps below may take long
 	if w := o.opts.Worker; w != nil && w.Phase != nil {
 		w.Phase(f)

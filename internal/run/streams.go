@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,9 @@ import (
 type streams struct {
 	observers []pipeline.Observer
 	load      atomic.Pointer[load.Sender] // nil until the load exists
+
+	mu    sync.Mutex
+	ended []otlp.Load // final numbers of the phases that have ended
 }
 
 // startPage serves the page for Prometheus if the settings ask for one. It answers until the end of the run.
@@ -62,7 +66,7 @@ func (o *runResources) startStreams(ctx context.Context) error {
 				Version: o.opts.Version, BenchmarkID: o.opts.BenchmarkID, Provider: provider(t.GenAIProvider, o.urls), Operation: operation(o.plan.endpoint.Name),
 				Streaming: o.cfg.Endpoint.Streaming, Servers: o.urls,
 			},
-			Load: o.streams.standing, Flush: tuning.FlushInterval.Duration(), Batch: tuning.MaxBatch, Buffered: tuning.MaxBuffered,
+			Phases: o.streams.phases, Flush: tuning.FlushInterval.Duration(), Batch: tuning.MaxBatch, Buffered: tuning.MaxBuffered,
 			Timeout: tuning.RequestTimeout.Duration(), VerifyTLS: o.cfg.Environment.HTTP.SSLVerify && !o.cfg.Endpoint.TLS.Insecure, Getenv: os.Getenv, Warn: o.say.Warn,
 		})
 		if err != nil {
@@ -76,6 +80,25 @@ func (o *runResources) startStreams(ctx context.Context) error {
 
 // standing returns the current state of the load.
 func (s *streams) standing() otlp.Load { return standingOf(s.load.Load()) }
+
+// after keeps the numbers of a phase that has ended.
+func (s *streams) after(f *load.PhaseStats) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = append(s.ended, otlp.Load{Phase: f.Info.Name, Sent: f.Sent, Completed: f.Completed, Failed: f.Errors, Cut: f.Cancelled})
+}
+
+// phases returns the numbers of all phases that have begun, the current one last.
+func (s *streams) phases() []otlp.Load {
+	current := s.standing() // first: the phase may end now
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.Clone(s.ended)
+	if current.Phase == "" || slices.ContainsFunc(list, func(l otlp.Load) bool { return l.Phase == current.Phase }) {
+		return list
+	}
+	return append(list, current)
+}
 
 // standingOf returns the current state of a load; zero for nil, which has not begun.
 func standingOf(g *load.Sender) otlp.Load {

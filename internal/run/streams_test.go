@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"io"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -24,6 +25,7 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 )
 
@@ -331,5 +333,34 @@ func TestNoKey(t *testing.T) {
 	t.Setenv("WANDB_MODE", "disabled")
 	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err != nil || served.Load() != 2 {
 		t.Error(err, served.Load())
+	}
+}
+
+// TestPhasesOfCollector: the collector gets the final numbers of every phase, also of one that begins and ends between two deliveries.
+func TestPhasesOfCollector(t *testing.T) {
+	c := &collector{metrics: map[string]*metricdata.Metric{}}
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	var served atomic.Int64
+	b := whole(t.TempDir(), answers(t, &served), 12)
+	warm := b.Phases[0]
+	warm.Name, warm.Kind, warm.ExcludeFromResults, warm.Requests = "warmup", config.KindWarmup, true, ptr(5)
+	b.Phases = []config.Phase{warm, b.Phases[0]}
+	b.OTel.MetricsURL, b.Environment.OTel.FlushInterval = server.URL, 3600
+	var errs locked
+	if _, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs}); err != nil {
+		t.Fatal(err, errs.String())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := map[string]int64{}
+	for _, name := range []string{"aiperf.requests.sent", "aiperf.requests.ended"} {
+		for _, p := range c.metrics[name].GetSum().GetDataPoints() {
+			got[name+" "+p.Attributes[0].Value.GetStringValue()] += p.GetAsInt()
+		}
+	}
+	want := map[string]int64{"aiperf.requests.sent warmup": 5, "aiperf.requests.sent profiling": 12, "aiperf.requests.ended warmup": 5, "aiperf.requests.ended profiling": 12}
+	if !maps.Equal(got, want) || served.Load() != 17 {
+		t.Errorf("%v, want %v; the server counted %d", got, want, served.Load())
 	}
 }

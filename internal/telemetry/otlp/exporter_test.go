@@ -69,7 +69,7 @@ var testLoad = Load{Phase: "profiling", Sent: 9, Completed: 7, Failed: 2, Cut: 1
 func testOptions(r *receiver) Options {
 	return Options{
 		URL: r.URL, Metrics: true, Timing: true, Traces: true, Attributes: map[string]string{"team": "a"}, Run: Run{Version: "v", BenchmarkID: "b", Operation: "chat", Provider: "p"},
-		Load: func() Load { return testLoad }, Flush: time.Hour, Batch: 10, Buffered: 10, Timeout: 5 * time.Second, Warn: func(string) {},
+		Phases: func() []Load { return []Load{testLoad} }, Flush: time.Hour, Batch: 10, Buffered: 10, Timeout: 5 * time.Second, Warn: func(string) {},
 	}
 }
 
@@ -87,7 +87,7 @@ func TestTemporality(t *testing.T) {
 		"cumulative": {[2]metricdata.AggregationTemporality{2, 2}, [2]uint64{2, 3}, [2]int64{9, 12}, [2]bool{}},
 	} {
 		load := testLoad
-		i := newInstruments(&Options{Metrics: true, Timing: true, Load: func() Load { return load }, Getenv: func(name string) string { return map[string]string{preference: preferred}[name] }})
+		i := newInstruments(&Options{Metrics: true, Timing: true, Phases: func() []Load { return []Load{load} }, Getenv: func(name string) string { return map[string]string{preference: preferred}[name] }})
 		i.chunks.record(1, nil)
 		i.chunks.record(2, nil)
 		var ends [2]uint64

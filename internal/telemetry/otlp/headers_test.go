@@ -37,7 +37,7 @@ func TestHeadersOfTheEnvironment(t *testing.T) {
 			defer server.Close()
 			s, err := Open(context.Background(), Options{
 				URL: strings.Replace(server.URL, "://", "://"+c.user, 1), Metrics: true, Traces: true, Headers: HeadersOf(func(n string) string { return c.environ[n] }),
-				Flush: time.Hour, Batch: 10, Buffered: 10, Timeout: 5 * time.Second, Load: func() Load { return Load{} }, Warn: func(string) {},
+				Flush: time.Hour, Batch: 10, Buffered: 10, Timeout: 5 * time.Second, Phases: func() []Load { return []Load{{}} }, Warn: func(string) {},
 			})
 			if err != nil {
 				t.Fatal(err)

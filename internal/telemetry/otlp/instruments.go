@@ -21,7 +21,7 @@ const (
 // instruments makes metrics and spans from finished requests.
 type instruments struct {
 	run    *Run
-	load   func() Load      // nil = the state of the load is not streamed
+	phases func() []Load    // nil = the state of the load is not streamed
 	queue  chan []byte      // encoded spans that wait; nil = no spans
 	begins atomic.Int64     // number of started spans
 	start  int64            // of the metrics, ns
@@ -63,7 +63,7 @@ func newInstruments(o *Options) *instruments {
 		i.requests()
 	}
 	if o.Timing {
-		i.load = o.Load
+		i.phases = o.Phases
 		i.timing()
 	}
 	return i
@@ -110,20 +110,37 @@ func (i *instruments) collect(now int64) (list [][]byte) {
 			list = append(list, m)
 		}
 	}
-	if i.load != nil {
-		l, began := i.load(), since(i.counters)
-		phase := attribute{"aiperf.phase.name", l.Phase}
-		ended := func(outcome string, n int64) observed {
-			return observed{n, []attribute{phase, {"aiperf.outcome", outcome}}}
-		}
-		list = append(list,
-			counter("aiperf.requests.sent", "{request}", "Requests sent in the current phase.", began, now, i.counters, []observed{{l.Sent, []attribute{phase}}}, i.counts),
-			counter("aiperf.requests.ended", "{request}", "Requests of the phase that have ended, by outcome.", began, now, i.counters,
-				[]observed{ended("success", l.Completed-l.Failed), ended("error", l.Failed), ended("cancelled", l.Cut)}, i.counts),
-			gauge("aiperf.requests.in_flight", "{request}", "Requests sent and not ended yet.", now, observed{l.InFlight, []attribute{phase}}))
+	if i.phases != nil {
+		list = append(list, i.phaseCounts(i.phases(), since(i.counters), now)...)
 	}
 	i.last = now
 	return list
+}
+
+// phaseCounts encodes the numbers of requests of all phases that have begun. A phase that has ended is included, or its last requests would never be
+// counted.
+func (i *instruments) phaseCounts(phases []Load, began, now int64) [][]byte {
+	if len(phases) == 0 {
+		return nil
+	}
+	var sent, ended []observed
+	var inFlight observed
+	for _, l := range phases {
+		phase := attribute{"aiperf.phase.name", l.Phase}
+		sent = append(sent, observed{l.Sent, []attribute{phase}})
+		for _, o := range []struct {
+			outcome string
+			n       int64
+		}{{"success", l.Completed - l.Failed}, {"error", l.Failed}, {"cancelled", l.Cut}} {
+			ended = append(ended, observed{o.n, []attribute{phase, {"aiperf.outcome", o.outcome}}})
+		}
+		inFlight = observed{l.InFlight, []attribute{phase}}
+	}
+	return [][]byte{
+		counter("aiperf.requests.sent", "{request}", "Requests sent in the phase.", began, now, i.counters, sent, i.counts),
+		counter("aiperf.requests.ended", "{request}", "Requests of the phase that have ended, by outcome.", began, now, i.counters, ended, i.counts),
+		gauge("aiperf.requests.in_flight", "{request}", "Requests of the current phase that were sent and have not ended yet.", now, inFlight),
+	}
 }
 
 // Observe adds a finished request. It does not wait for the collector.

@@ -22,7 +22,7 @@ type Options struct {
 	Attributes map[string]string
 	Headers    Headers
 	Run        Run
-	Load       func() Load // returns the state of the load; called while the stream is open
+	Phases     func() []Load // returns the phases that have begun, the current one last; called while the stream is open
 
 	Flush     time.Duration // interval of deliveries
 	Batch     int           // spans per delivery
@@ -40,7 +40,7 @@ type Run struct {
 	Servers                                   []string // URLs, by the index in requests
 }
 
-// Load is the state of the load.
+// Load is the state of a phase of the load.
 type Load struct {
 	Phase                                  string
 	Sent, Completed, Failed, Cut, InFlight int64

@@ -95,9 +95,9 @@ func TestMetricsAgainstTheSDK(t *testing.T) {
 	for i, v := range values {
 		h.Record(t.Context(), v, metric.WithAttributes(sdkattr.String("model", "m"), sdkattr.Int("n", i%2), sdkattr.Bool("ok", true), sdkattr.Float64("share", .25)))
 	}
-	sent, _ := meter.Int64ObservableCounter("aiperf.requests.sent", metric.WithUnit("{request}"), metric.WithDescription("Requests sent in the current phase."))
+	sent, _ := meter.Int64ObservableCounter("aiperf.requests.sent", metric.WithUnit("{request}"), metric.WithDescription("Requests sent in the phase."))
 	ended, _ := meter.Int64ObservableCounter("aiperf.requests.ended", metric.WithUnit("{request}"), metric.WithDescription("Requests of the phase that have ended, by outcome."))
-	flight, _ := meter.Int64ObservableGauge("aiperf.requests.in_flight", metric.WithUnit("{request}"), metric.WithDescription("Requests sent and not ended yet."))
+	flight, _ := meter.Int64ObservableGauge("aiperf.requests.in_flight", metric.WithUnit("{request}"), metric.WithDescription("Requests of the current phase that were sent and have not ended yet."))
 	_, err = meter.RegisterCallback(func(_ context.Context, to metric.Observer) error {
 		phase := sdkattr.String("aiperf.phase.name", "profiling")
 		to.ObserveInt64(sent, 9, metric.WithAttributes(phase))
