@@ -46,7 +46,7 @@ type WorkOptions struct {
 
 func workerTable() *setting.Table {
 	return setting.NewTable([]setting.Row{
-		{Flags: []string{"--join"}, Kind: setting.Text, Default: "AIPERF_JOIN", Help: "address of the controller, as it prints it: tls://HOST:PORT/CERTIFICATE"},
+		{Flags: []string{"--join"}, Kind: setting.Text, Default: "AIPERF_JOIN", Help: "address of the controller, as it prints it: tls://HOST:PORT/CERTIFICATE, or tcp://HOST:PORT on its own computer"},
 		{Flags: []string{"--token-file"}, Kind: setting.Path, Default: "the token in AIPERF_TOKEN", Help: "file with the token of the run; - reads it from standard input"},
 		{Flags: []string{"--name"}, Kind: setting.Text, Default: "AIPERF_NAME, else host name and process id", Help: "name of this machine in the report"},
 		{Flags: []string{"--spare"}, Kind: setting.Bool, Help: "wait if the run has all of its machines, and take the place of one that is lost from the next run of a series on"},

@@ -84,7 +84,11 @@ func (p *MachineParts) lossSentence() string {
 	if more := len(lost) - len(named); more > 0 {
 		text += fmt.Sprintf("; so were %d more (machines.json lists them)", more)
 	}
-	text += fmt.Sprintf(". The results of %s of their %s%s arrived.", terminal.Count(delivered), atLeast, terminal.Plural(sent, "request"))
+	whose := "their"
+	if len(lost) == 1 {
+		whose = "its"
+	}
+	text += fmt.Sprintf(". The results of %s of %s %s%s arrived.", terminal.Count(delivered), whose, atLeast, terminal.Plural(sent, "request"))
 	if missing > 0 { // the others sent their parts, whose results did not arrive
 		text += fmt.Sprintf(" At the end the load was %.0f %% of the planned one.", 100*float64(n-missing)/float64(n))
 	}

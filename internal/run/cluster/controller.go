@@ -252,7 +252,7 @@ func (c *Controller) join(name string, data []byte) (*welcome, error) {
 		return &welcome{StatusOther, fmt.Sprintf("this is aiperf %s, the controller is aiperf %s, built from other sources: install the same program on every machine", h.Version, c.opts.Version)}, nil
 	}
 	if !c.admit(name, &h) && !(h.Spare && c.keepSpare(name, &h)) {
-		return &welcome{StatusLate, fmt.Sprintf("the run has its %s already", terminal.Plural(int64(c.list.Count), "machine"))}, nil
+		return &welcome{StatusLate, fmt.Sprintf("the run has its %s already; a spare machine would wait for the place of a lost one", terminal.Plural(int64(c.list.Count), "machine"))}, nil
 	}
 	return &welcome{}, nil
 }

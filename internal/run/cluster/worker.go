@@ -37,6 +37,7 @@ type WorkerOptions struct {
 // Limits of a worker.
 const (
 	joinLimit      = 2 * time.Minute        // longest wait for the controller
+	hintAfter      = 3 * time.Second        // without an answer, the worker says that it waits
 	aloneLimit     = 10 * time.Second       // from the timeout of the run until the worker gives up
 	progressPeriod = 500 * time.Millisecond // between two notes about the state of the load
 	unsentResults  = 64 << 20               // bytes of results that may wait for the controller
@@ -87,7 +88,11 @@ func Work(ctx context.Context, o WorkerOptions) error {
 	w.timeout.Store(int64(idleTimeout))
 	dialing, stop := context.WithTimeout(ctx, joinLimit)
 	defer stop()
+	hint := time.AfterFunc(hintAfter, func() {
+		fmt.Fprintf(o.Err, "aiperf: no controller answers at %v yet; trying for %g min. Does the controller run, and is this the address that it printed?\n", join, joinLimit.Minutes())
+	})
 	w.client, err = bus.Dial(dialing, bus.DialOptions{Join: join, Token: o.Token, Name: o.Name, Order: w.order})
+	hint.Stop()
 	if errors.Is(err, bus.ErrRefused) {
 		return &EndError{StatusOther, err.Error()}
 	}
@@ -166,7 +171,7 @@ func (w *worker) wait(ctx context.Context) error {
 				return &EndError{StatusOther, err.Error()}
 			}
 			if away := time.Duration(clock.Now() - w.client.InSight()); away > time.Duration(w.timeout.Load())+aloneLimit {
-				return &EndError{StatusAlone, fmt.Sprintf("the controller has been out of sight for %.0f s", away.Seconds())}
+				return &EndError{StatusAlone, fmt.Sprintf("no sign of the controller for %.0f s: it has ended, the network between broke down, or this machine was stopped", away.Seconds())}
 			}
 		}
 	}

@@ -54,7 +54,7 @@ const (
 )
 
 // ErrRefused is the error of a worker whose token or name the controller does not accept.
-var ErrRefused = errors.New("the controller refused this worker: the token is wrong, or another worker has the same name")
+var ErrRefused = errors.New("the controller refused this worker: the token is wrong, or another worker has the same name; copy the token file again, or give this machine another name")
 
 // ErrOldEpoch is the error of a worker that sends pieces of an epoch that has ended.
 var ErrOldEpoch = errors.New("the controller has begun another run: it takes no more results of this one")

@@ -37,11 +37,14 @@ func newOutbox(epoch int64, limit int, send func(*Piece) error) *Outbox {
 }
 
 // Put adds data, as one piece or as several that belong together, and returns the number of the first. It waits while too many bytes are not
-// acknowledged. The outbox owns the data then.
+// acknowledged. The outbox owns the data then. Once the client is closed nothing is sent any more, but Unacknowledged returns what is put.
 func (o *Outbox) Put(ctx context.Context, data []byte, last bool) (int64, error) {
 	for {
 		o.mu.Lock()
 		switch {
+		case errors.Is(o.err, errClosed) && !o.last:
+			defer o.mu.Unlock()
+			return o.add(data, last), nil
 		case o.err != nil:
 			defer o.mu.Unlock()
 			return 0, o.err

@@ -210,3 +210,23 @@ func TestPutSplits(t *testing.T) {
 		t.Errorf("%d pieces, %d bytes", len(list), out.bytes)
 	}
 }
+
+// TestPutAfterClose: results that are ready only after the client was closed are not lost: the machine can keep them.
+func TestPutAfterClose(t *testing.T) {
+	c := listen(t, Options{})
+	w := dial(t, c.Join(), "w1", nil)
+	out := w.Outbox(0, 1)
+	w.Close()
+	until(t, "the end", func() bool { out.mu.Lock(); defer out.mu.Unlock(); return out.err != nil })
+	for _, text := range []string{"early", "late"} {
+		if _, err := out.Put(t.Context(), []byte(text), text == "late"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := out.Unacknowledged(); len(list) != 2 || string(list[0].Data) != "early" || string(list[1].Data) != "late" || !list[1].Last {
+		t.Errorf("%+v", list)
+	}
+	if err := out.Flush(t.Context(), patience); !errors.Is(err, errClosed) {
+		t.Errorf("nothing says that they were not sent: %v", err)
+	}
+}
