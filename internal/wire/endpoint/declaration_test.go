@@ -198,7 +198,8 @@ func TestDeclaredJob(t *testing.T) {
 		return body(`{"id":"x","status":"` + status + `","urls":{"get":"http://h/v1/predictions/x"}` + more + `}`)
 	}
 	done := state("succeeded", `,"output":["Hel","lo"],"metrics":{"input_token_count":3,"output_token_count":2}`)
-	open := func() *Reading { return NewReading(codec(t, "replicate", Settings{Model: "m"}), false) }
+	set := Settings{Model: "m", PollInterval: defaultPoll} // a run always has a setting; the manifest comes first
+	open := func() *Reading { return NewReading(codec(t, "replicate", set), false) }
 	r, list := open(), []record.Message{state("starting", "")}
 	f := r.Next(list)
 	if f == nil || f.Method != http.MethodGet || f.Path != "http://h/v1/predictions/x" || f.After.Milliseconds() != 500 || f.Forget {

@@ -87,7 +87,7 @@ func (a *polledAnswer) Next() *FollowUp {
 		a.fetching = true
 		return &FollowUp{Request: Request{Method: "GET", Path: followPath(a.result)}, Late: a.late(), Redirects: maxRedirects}
 	}
-	return &FollowUp{Request: Request{Method: "GET", Path: followPath(a.address)}, After: cmp.Or(a.set.PollInterval, a.rules.interval, defaultPoll), Forget: a.states > 1, Late: a.late()}
+	return &FollowUp{Request: Request{Method: "GET", Path: followPath(a.address)}, After: cmp.Or(a.rules.interval, a.set.PollInterval, defaultPoll), Forget: a.states > 1, Late: a.late()}
 }
 
 // followPath returns the path of a follow-up request: an address, an absolute path, or a name below the URL of the endpoint.
