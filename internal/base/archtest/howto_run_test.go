@@ -52,13 +52,13 @@ func TestHowtoRun(t *testing.T) {
 	for line := range strings.Lines(read("profile_export.jsonl")) {
 		var record struct {
 			Metrics map[string]value
-			Finish  string `json:"finish_reason"`
+			Pieces  int `json:"content_messages"`
 		}
 		if err := json.Unmarshal([]byte(line), &record); err != nil {
 			t.Fatal(err)
 		}
-		if record.Finish != "stop" {
-			t.Errorf("the column says %q, the server said stop", record.Finish)
+		if record.Pieces != 12 || strings.Count(line, `"content_messages"`) != 1 {
+			t.Errorf("the column says %d, the server sent 12: %s", record.Pieces, line)
 		}
 		gaps, _ := record.Metrics["inter_chunk_latency"].Value.([]any)
 		got, most := record.Metrics["longest_gap"], 0.0
