@@ -13,8 +13,8 @@ type Metric struct {
 	Header string // name in tables
 	Short  string // name where space is scarce; "" = none
 
-	Unit    string
-	Display string
+	Unit    string // of the values that record and derive return
+	Display string // unit in tables and files; the same as Unit, or one that Factor can convert to
 	Kind    Kind
 	Integer bool // values of records are whole numbers in Unit
 	Flags   Flags

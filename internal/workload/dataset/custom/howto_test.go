@@ -78,6 +78,11 @@ func TestHowToAddADataset(t *testing.T) {
 		if got := lines(s); !slices.Equal(got, strings.Split(want, ",")) {
 			t.Errorf("%q: got %q, want %q", content, got, want)
 		}
+		var streamed []string
+		if _, _, err := Stream(write(t, content), "", base(""), func(e Entry) error { streamed = append(streamed, e.Turns[0].Contents()...); return nil }); err != nil ||
+			strings.Join(streamed, " ") != map[bool]string{true: "Why? How", false: "Why?"}[strings.HasPrefix(content, "QUIZ")] {
+			t.Errorf("%q row by row: %q, %v", content, streamed, err)
+		}
 		if l, err := SampleFile(write(t, content), "", "", nil); err != nil || l.Format.Name != s.Info().Type {
 			t.Errorf("%q: %+v, %v", content, l, err)
 		}

@@ -69,8 +69,8 @@ func Stream(path, name string, o Options, f func(Entry) error) (format string, w
 	if o.InputColumn != "" && !known.Column {
 		return name, nil, noColumnError(path, known, o.Spell)
 	}
-	read := streamed[known.Name]
-	if known.external {
+	read, own := streamed[known.Name]
+	if !own || known.external {
 		read = streamConversation(known.read)
 	}
 	if isFolder(path) && !known.Agents && known.Name != "sagemaker_data_capture" && !known.external {
