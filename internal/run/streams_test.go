@@ -260,7 +260,7 @@ func TestTrackers(t *testing.T) {
 	b.MLflow.TrackingURI, b.MLflow.RunName, b.MLflow.Tags, b.MLflow.ParentRunID = server.URL+"/", "mine", map[string]string{"a": "b"}, "above"
 	b.WandB.Project, b.WandB.Tags = "p", []string{"x"}
 	var errs locked
-	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs, InputConfig: []byte(`{"endpoint":{"urls":["http://h"],"streaming":true}}`)})
+	run, err := Run(t.Context(), b, nil, Options{Version: "test", Err: &errs, InputConfig: []byte(`{"endpoint":{"urls":["http://h"],"streaming":true,"timeout":9.5}}`)})
 	if err != nil || strings.Contains(errs.String(), "warning") || strings.Contains(errs.String(), "keykeykey") {
 		t.Fatal(err, errs.String())
 	}
@@ -284,6 +284,10 @@ func TestTrackers(t *testing.T) {
 	var figures map[string]float64
 	if err := json.Unmarshal([]byte(s.vars["summaryMetrics"].(string)), &figures); err != nil || figures["request_count"] != 6 || s.vars["project"] != "p" || s.vars["entity"] != nil {
 		t.Error(err, s.vars)
+	}
+	var settings map[string]struct{ Value any }
+	if err := json.Unmarshal([]byte(s.vars["config"].(string)), &settings); err != nil || settings["endpoint.streaming"].Value != true || settings["endpoint.timeout"].Value != 9.5 || settings["endpoint.urls.0"].Value != "http://h" {
+		t.Errorf("settings lose their types: %v %v", err, settings)
 	}
 	for _, call := range s.calls {
 		want := "api:keykeykey"

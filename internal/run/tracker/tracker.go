@@ -208,7 +208,7 @@ func flat(list []mlops.Param, key string, value json.RawMessage) []mlops.Param {
 	case json.Unmarshal(value, &text) == nil:
 		list = append(list, mlops.Param{Key: key, Value: text})
 	default:
-		list = append(list, mlops.Param{Key: key, Value: string(value)})
+		list = append(list, mlops.Param{Key: key, Value: string(value), JSON: value})
 	}
 	return list
 }

@@ -35,8 +35,11 @@ type Metric struct {
 	Value float64
 }
 
-// Param is one setting, as text.
-type Param struct{ Key, Value string }
+// Param is one setting. Value is its text.
+type Param struct {
+	Key, Value string
+	JSON       json.RawMessage // the same as a number, boolean or null; nil = it is a text
+}
 
 // File is a file to upload; Name is its path in the tracker, with slashes.
 type File struct{ Path, Name string }

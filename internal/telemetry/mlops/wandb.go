@@ -41,7 +41,11 @@ func (w *WandB) Upload(ctx context.Context, r *Report) (sent Sent, err error) {
 	c := newClient(strings.TrimRight(w.Base, "/"), w.Agent, func(req *http.Request) { req.SetBasicAuth("api", w.Key) })
 	config, summary := map[string]any{}, map[string]float64{}
 	for _, p := range r.Params {
-		config[p.Key] = map[string]string{"value": p.Value}
+		if p.JSON != nil {
+			config[p.Key] = map[string]any{"value": p.JSON} // a number stays one, so that runs can be sorted by it
+			continue
+		}
+		config[p.Key] = map[string]any{"value": p.Value}
 	}
 	for _, m := range r.Metrics {
 		summary[m.Key] = m.Value
