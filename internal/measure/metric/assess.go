@@ -102,6 +102,9 @@ func (v *Validity) doubt(why string) {
 // doubts says which statistics are not to be relied on; "" = none.
 func (e *ClientStats) doubts(v *Validity) string {
 	list := e.unreadSentences()
+	if e.maybeUnfilled() {
+		list = append(list, e.slotDoubt())
+	}
 	if len(v.understated) > 0 {
 		list = append(list, e.unansweredClause(v.understated))
 	}
@@ -120,7 +123,7 @@ func (e *ClientStats) doubtClause(list []estimate, judged int) string {
 	if len(list) < judged && e.Unread() == "" {
 		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are accurate to 4 %."
 	}
-	if e.PacketStamps == 0 && !e.lumpy() {
+	if e.captureHelps() && !e.lumpy() {
 		text += " Packet capture ({endpoint.capture} auto) would give exact times."
 	}
 	return text

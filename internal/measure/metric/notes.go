@@ -48,6 +48,12 @@ func (e *ClientStats) Instants() string {
 	return "kernel stamps" + e.captureClause()
 }
 
+// captureHelps reports whether a packet capture would give exact times. It needs network packets: messages of a Unix socket, and those on other systems
+// than Linux, have no stamps of the kernel, and cannot be captured either.
+func (e *ClientStats) captureHelps() bool {
+	return e.PacketStamps == 0 && e.CaptureMissing == "" && e.ReadDelays > 0
+}
+
 // captureClause explains why there was no packet capture, and how to get one.
 func (e *ClientStats) captureClause() string {
 	if e.CaptureMissing == "" {
@@ -104,7 +110,7 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.ReadDelays == 0 && e.Valid > 0 && e.PacketStamps == 0, "Timestamps are from the client, not from the kernel, so they include the client's own delays.")
 	note(e.Uncertain > 0 && !(e.lumpy() && certain), "aiperf may have noticed %s late: in %s of %s requests by more than 1 ms or 1 %%. %s. The JSON summary has the limits of every statistic.",
 		map[bool]string{true: "tokens", false: "answers"}[e.StreamAnswers > 0], terminal.Count(e.Uncertain), terminal.Count(e.Valid), e.lateness())
-	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
+	note(e.Uncertain > 0 && certain && e.gapsDoubtful() && !e.lumpy() && e.captureHelps(), "Packet capture ({endpoint.capture} auto) would make the gaps exact.")
 	note(e.StallLongest > longPause, "The client was paused for at most %s, %s, %s in total; during a pause it sends nothing.", formatDuration(e.StallLongest), times(e.Stalls), formatDuration(e.StallTotal))
 	note(e.throttled(), "aiperf did nothing for part of the time, because %s. Raise the quota (on Kubernetes limits.cpu).", e.stopClause())
 	note(!e.throttled() && e.waitShare() > longWait && (e.Uncertain > 0 || e.ReadDelayP99 > longDelay),

@@ -17,10 +17,34 @@ type SlotUse struct {
 	Slots        float64       // mean number of slots in use, or free although the next request could have been sent; 0 = no closed loop
 	SlotTime     time.Duration // sum over all slots
 	SlotTimeLost time.Duration // part in which the previous answer had arrived and the next request could have been sent
+	// SlotTimeUnsure is the part in which the answer had perhaps arrived: without stamps of the kernel, the client knows only when it read an answer.
+	SlotTimeUnsure time.Duration
 }
 
 // SlotLoss returns the share of the slot time that the client lost, 0 to 1.
 func (u *SlotUse) SlotLoss() float64 { return rateOf(u.SlotTimeLost.Seconds(), u.SlotTime.Seconds()) }
+
+// mostSlotLoss returns the largest share of the slot time that the client may have lost, 0 to 1.
+func (u *SlotUse) mostSlotLoss() float64 {
+	return rateOf((u.SlotTimeLost + u.SlotTimeUnsure).Seconds(), u.SlotTime.Seconds())
+}
+
+// maybeUnfilled reports whether the client may have been unable to fill its closed loop.
+func (u *SlotUse) maybeUnfilled() bool { return !u.unfilled() && u.mostSlotLoss() > slotLossLimit }
+
+// SlotLossRange describes the share of the slot time that the client lost: "0.4 %", or "0.4 to 14.2 %" if it is not known well.
+func (u *SlotUse) SlotLossRange() string {
+	if u.mostSlotLoss() > slotLossLimit && u.SlotTimeUnsure > 0 {
+		return fmt.Sprintf("%.1f to %.1f %%", 100*u.SlotLoss(), 100*u.mostSlotLoss())
+	}
+	return fmt.Sprintf("%.1f %%", 100*u.SlotLoss())
+}
+
+// slotDoubt says that the client may have been unable to fill its closed loop.
+func (u *SlotUse) slotDoubt() string {
+	return fmt.Sprintf("This machine may have limited the throughput: it knows only when it read an answer. For up to %.1f %% of the slots' time "+
+		"an answer may have arrived while the next request was not yet sent.", 100*u.mostSlotLoss())
+}
 
 // slotsInUse returns the mean number of slots that did not wait for the client.
 func (u *SlotUse) slotsInUse() float64 { return u.Slots * (1 - u.SlotLoss()) }
@@ -30,13 +54,17 @@ func (u *SlotUse) unfilled() bool { return u.SlotLoss() > slotLossLimit }
 
 // slotReason describes how much of a closed loop the client could fill.
 func (u *SlotUse) slotReason() string {
-	return fmt.Sprintf("%s were in use: this machine could not send faster. For %.1f %% of the slots' time an answer had arrived but the next request was not yet sent.",
-		u.SlotShare(), 100*u.SlotLoss())
+	return fmt.Sprintf("%s were in use: this machine could not send faster. For %s of the slots' time an answer had arrived but the next request was not yet sent.",
+		u.SlotShare(), u.SlotLossRange())
 }
 
 // SlotShare describes how many of the slots were in use: "4.7 of 16 slots".
 func (u *SlotUse) SlotShare() string {
-	return slots(u.slotsInUse()) + " of " + slots(max(1, math.Round(u.Slots))) + " slots"
+	used := slots(u.slotsInUse())
+	if least := slots(u.Slots * (1 - u.mostSlotLoss())); u.mostSlotLoss() > slotLossLimit && least != used {
+		used = least + " to " + used
+	}
+	return used + " of " + slots(max(1, math.Round(u.Slots))) + " slots"
 }
 
 // slots formats a number of slots: whole from 10 on, with at most one decimal below.

@@ -24,6 +24,9 @@ func TestSlots(t *testing.T) {
 		{"more than that", loop(16, 6401*msec), VerdictClientLimited, "15 of 16 slots"},
 		{"ten of sixteen slots", loop(16, 100*time.Second), VerdictClientLimited, "6 of 16 slots were in use: this machine could not send faster. For 62.5 % of the slots' time"},
 		{"one slot", loop(1, time.Second), VerdictClientLimited, "0.9 of 1 slots were in use"},
+		{"perhaps more than that", unstamped(loop(16, 400*msec), 16*time.Second), VerdictUncertain, "For up to 10.2 % of the slots' time an answer may have arrived"},
+		{"perhaps 4 percent", unstamped(loop(16, 400*msec), 6*time.Second), VerdictValid, "spare capacity"},
+		{"perhaps half", unstamped(loop(16, 16*time.Second), 64*time.Second), VerdictClientLimited, "8 to 14 of 16 slots were in use: this machine could not send faster. For 10.0 to 50.0 % of"},
 		{"a busy client", func() ClientStats { e := loop(16, 100*time.Second); e.CPUShare = .97; return e }(), VerdictClientLimited, "97 % of its 2 cores"},
 		{"nothing succeeded", func() ClientStats { e := loop(16, 100*time.Second); e.Valid, e.Failed = 0, 9; return e }(), VerdictNoResult, ""},
 	} {
@@ -31,12 +34,34 @@ func TestSlots(t *testing.T) {
 		if v.Verdict != c.verdict || !strings.Contains(v.Reason, c.says) {
 			t.Errorf("%s: %s", c.name, v.Sentence())
 		}
-		if c.e.IsBottleneck() != (c.verdict == VerdictClientLimited || c.verdict == VerdictNoResult) {
+		if c.verdict != VerdictUncertain && c.e.IsBottleneck() != (c.verdict == VerdictClientLimited || c.verdict == VerdictNoResult) {
 			t.Errorf("%s: hindered %t", c.name, c.e.IsBottleneck())
 		}
 	}
 	if v := Assess(open(), nil, nil); v.SlotLoss() != 0 || v.Verdict != VerdictValid {
 		t.Errorf("an open loop: %+v", v)
+	}
+}
+
+// unstamped returns a client that knows only when it read answers.
+func unstamped(e ClientStats, unsure time.Duration) ClientStats {
+	e.SlotTimeUnsure = unsure
+	return e
+}
+
+// TestCaptureHelps: a packet capture is not advised if the kernel stamps nothing, or if it was tried in vain.
+func TestCaptureHelps(t *testing.T) {
+	e := calm()
+	e.ReadDelays = 5
+	unix, missing := e, e
+	unix.ReadDelays, missing.CaptureMissing = 0, "no permission"
+	if !e.captureHelps() || unix.captureHelps() || missing.captureHelps() {
+		t.Errorf("%t %t %t", e.captureHelps(), unix.captureHelps(), missing.captureHelps())
+	}
+	for name, c := range map[string]*ClientStats{"kernel": &e, "unix": &unix} {
+		if text := c.doubtClause(nil, 0); strings.Contains(text, "Packet capture") != (c == &e) {
+			t.Errorf("%s: %s", name, text)
+		}
 	}
 }
 

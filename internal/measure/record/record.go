@@ -235,6 +235,9 @@ type Trace struct {
 	// SendUncertainNs is by how many ns the request may have been sent after SendStart (gRPC: after the call of Send): the duration of its write, without the
 	// time in which the network or the server limited the speed. 0 = 50 µs or less.
 	SendUncertainNs int64
+	// EndUncertainNs is by how many ns the end of the answer may have arrived before the record's End, because the client took that timestamp itself. 0 =
+	// another clock took it.
+	EndUncertainNs int64
 }
 
 // Path holds the kernel's statistics of a request's TCP connection at the end of the request (Linux: TCP_INFO).

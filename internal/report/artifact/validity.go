@@ -51,6 +51,7 @@ var validityKeys = []validityKey{
 	{"slots", func(s *metric.ClientStats) any { return &s.Slots }},
 	{"slot_seconds", func(s *metric.ClientStats) any { return &s.SlotTime }},
 	{"slot_lost_seconds", func(s *metric.ClientStats) any { return &s.SlotTimeLost }},
+	{"slot_unsure_seconds", func(s *metric.ClientStats) any { return &s.SlotTimeUnsure }},
 	{"client_cpu_share", func(s *metric.ClientStats) any { return &s.CPUShare }},
 	{"client_cores", func(s *metric.ClientStats) any { return &s.Cores }},
 	{"client_machine", func(s *metric.ClientStats) any { return &s.Machine }},

@@ -74,8 +74,8 @@ func (d *drawing) evidence(v *metric.Validity) {
 			terminal.Exact(v.AchievedRate()), terminal.Exact(target), terminal.Exact(v.DrawnRate()), 100*min(1, float64(v.Sent)/max(v.Drawn, 1)), withoutLost(v))
 	}
 	if v.Slots > 0 && v.Valid > 0 {
-		d.say("  Concurrency: %s in use on average; for %.1f %% of the slots' time an answer had arrived but the next request was not yet sent%s\n",
-			v.SlotShare(), 100*v.SlotLoss(), withoutLost(v))
+		d.say("  Concurrency: %s in use on average; for %s of the slots' time an answer had arrived but the next request was not yet sent%s\n",
+			v.SlotShare(), v.SlotLossRange(), withoutLost(v))
 	}
 	if v.Valid > 0 {
 		d.say("  Source of arrival times: %s\n", v.Instants())

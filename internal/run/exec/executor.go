@@ -382,7 +382,11 @@ func (a *armedRequest) refuse(rec *record.Record) {
 // outcome returns how the request ended, and marks records of requests that the run itself cancelled.
 func (a *armedRequest) outcome(rec *record.Record) load.Outcome {
 	if rec.Error == nil {
-		return load.Outcome{Failed: a.read().Failed(rec), Sent: rec.Start, Arrived: rec.End, Connecting: connecting(rec)}
+		out := load.Outcome{Failed: a.read().Failed(rec), Sent: rec.Start, Arrived: rec.End, Connecting: connecting(rec)}
+		if rec.Trace != nil {
+			out.Unseen = rec.Trace.EndUncertainNs
+		}
+		return out
 	}
 	if rec.Cut != "" {
 		rec.Error.Message = "Request cancelled: " + rec.Cut

@@ -20,5 +20,8 @@ func slotUse(phases []*load.PhaseStats) (u metric.SlotUse) {
 	if sending <= 0 {
 		return u
 	}
-	return metric.SlotUse{Slots: use.Total().Seconds() / sending, SlotTime: use.Total().Round(time.Microsecond), SlotTimeLost: use.Lost.Round(time.Microsecond)}
+	return metric.SlotUse{
+		Slots: use.Total().Seconds() / sending, SlotTime: use.Total().Round(time.Microsecond), SlotTimeLost: use.Lost.Round(time.Microsecond),
+		SlotTimeUnsure: use.Unsure.Round(time.Microsecond),
+	}
 }

@@ -436,6 +436,9 @@ func sharedRead(t *testing.T, stalled, http2, secret, userStamps bool) {
 	if first := rec.Messages[1]; userStamps && (first.Clock != record.UserClock || first.UncertainNs <= 0) {
 		t.Errorf("%v, uncertain by %d: an instant of our own is never exact", first.Clock, first.UncertainNs)
 	}
+	if by := rec.Trace.EndUncertainNs; userStamps && by <= 0 || rec.End-by < rec.Start {
+		t.Errorf("the end is uncertain by %d", by)
+	}
 }
 
 // The end of the stream is a separate segment, whose stamp replaces that of the bytes before it if they are unread.

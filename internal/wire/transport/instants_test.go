@@ -157,8 +157,8 @@ func TestInstantsOfAPromptClientAreCertain(t *testing.T) {
 func TestInstantOfABodyThatEndsWithItsConnection(t *testing.T) {
 	rec := answer(t, &Request{}, "HTTP/1.1 200 OK\nContent-Type: application/json\n\n{}")
 	m := rec.Messages[0]
-	if m.Clock != record.UserClock || m.UncertainNs <= 0 || m.At-m.UncertainNs < rec.Start {
-		t.Errorf("%+v, started %d", m, rec.Start)
+	if m.Clock != record.UserClock || m.UncertainNs <= 0 || m.At-m.UncertainNs < rec.Start || rec.Trace.EndUncertainNs <= 0 {
+		t.Errorf("%+v, started %d, end uncertain by %d", m, rec.Start, rec.Trace.EndUncertainNs)
 	}
 }
 

@@ -369,6 +369,8 @@ func (x *Exchange) fill() {
 		t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = k.reads, k.delaySum, k.delayMax, k.lastMax
 		if r.End = k.at; x.ended != 0 {
 			r.End = x.ended
+		} else if k.clock == record.UserClock {
+			t.EndUncertainNs = k.earliest()
 		}
 		if t.HeadersReceived != 0 && t.SendEnd > t.HeadersReceived {
 			t.SendEnd = t.HeadersReceived // the answer's stamp comes from the kernel and may precede the return of the write

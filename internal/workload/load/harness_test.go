@@ -75,6 +75,8 @@ type manner struct {
 	fail    bool
 	// unread is how long the first content and the end of the answer lay unread when they were reported; connect how long a connection took to be made
 	unread, connect time.Duration
+	// unstamped: the end of the answer is known only by when it was read.
+	unstamped bool
 	// unreachable: it fails because no connection can be made
 	unreachable bool
 	deaf        bool // does not notice that it was cut, and never ends before the test does
@@ -250,6 +252,9 @@ func (r *simRequest) wait(firstToken func(int64)) Outcome {
 	r.seen.outcome = Outcome{Failed: r.m.fail, Cancelled: !ok, NoConnection: ok && r.m.unreachable}
 	if !r.m.fail {
 		r.seen.outcome.Arrived = r.seen.end - int64(r.m.unread)
+		if r.m.unstamped {
+			r.seen.outcome.Arrived, r.seen.outcome.Unseen = r.seen.end, int64(r.m.unread)
+		}
 	}
 	r.seen.outcome.Connecting = r.m.connect
 	r.seen.outcome.Overflow = r.s.overflow != nil && r.s.overflow(&r.req)

@@ -67,7 +67,7 @@ func (f *PhaseStats) counts() []*int64 {
 
 // durations returns the durations, which add up over machines.
 func (f *PhaseStats) durations() []*time.Duration {
-	return []*time.Duration{&f.IdleSkipped, &f.Slots.Busy, &f.Slots.InDelay, &f.Slots.Lost}
+	return []*time.Duration{&f.IdleSkipped, &f.Slots.Busy, &f.Slots.InDelay, &f.Slots.Lost, &f.Slots.Unsure}
 }
 
 // quantities returns what is not counted.

@@ -125,6 +125,8 @@ type Outcome struct {
 	Sent int64
 	// Arrived is the instant at which the last byte of the answer arrived, by the best available clock; 0 = when ended was called.
 	Arrived int64
+	// Unseen is by how many ns the last byte may have arrived earlier, because no better clock than the client's read is known.
+	Unseen int64
 	// Connecting is the time before Sent that making a connection took.
 	Connecting time.Duration
 }

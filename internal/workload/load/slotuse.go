@@ -8,6 +8,7 @@ type SlotUse struct {
 	Busy    time.Duration // requests were in flight
 	InDelay time.Duration // sessions were in their own delays, every prefill slot was taken, or a connection was being made
 	Lost    time.Duration // the previous answer had arrived and the next request could have been sent
+	Unsure  time.Duration // part of Busy in which the answer may have arrived already
 }
 
 // Add adds the times of another phase.
@@ -15,6 +16,7 @@ func (u *SlotUse) Add(o SlotUse) {
 	u.Busy += o.Busy
 	u.InDelay += o.InDelay
 	u.Lost += o.Lost
+	u.Unsure += o.Unsure
 }
 
 // Total returns the time of all slots together.
@@ -87,6 +89,9 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 	}
 	t.ses.family.arrived = t.arrived
 	p.busy(sent, end)
+	if !out.Failed {
+		p.unsure(max(sent, end-out.Unseen), end)
+	}
 	if t.vacant == 0 {
 		return
 	}
@@ -103,6 +108,11 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 // busy counts the time of a request in flight, as far as the phase was sending.
 func (p *phase) busy(from, to int64) {
 	p.stats.Slots.Busy += time.Duration(max(0, p.whileSending(to)-from))
+}
+
+// unsure counts the time in which an answer may have arrived already, as far as the phase was sending.
+func (p *phase) unsure(from, to int64) {
+	p.stats.Slots.Unsure += time.Duration(max(0, p.whileSending(to)-from))
 }
 
 // whileSending returns an instant, but at most the end of sending.

@@ -49,6 +49,23 @@ func TestSlotUse(t *testing.T) {
 	}
 }
 
+// TestUnstampedSlotUse: without stamps of the kernel, the time for which an answer lay unread counts as busy, but is not known to be.
+func TestUnstampedSlotUse(t *testing.T) {
+	for name, p := range map[string]Phase{"all sent": {Mode: ClosedLoop, Concurrency: 4, Sessions: 40}, "failed": {Mode: ClosedLoop, Concurrency: 4, Sessions: 40}} {
+		bubble(t, name, func(t *testing.T) {
+			m := manner{total: 100 * ms, unread: 30 * ms, unstamped: true, fail: name == "failed"}
+			u := play(t, one(p), talk(10, 1, 0), newSim(t, m)).Phases[0].Slots
+			want := 36 * 30 * ms
+			if m.fail {
+				want = 0
+			}
+			if !near(u.Busy, 36*100*ms) || u.Lost != 0 || !near(u.Unsure, want) {
+				t.Errorf("%+v, want %v unsure", u, want)
+			}
+		})
+	}
+}
+
 func near(a, b time.Duration) bool { return math.Abs(float64(a-b)) < 1e4 }
 
 // TestSlotUseOfPrefill: a first token that is noticed late keeps the next request from a slot that is free.

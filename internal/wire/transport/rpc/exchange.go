@@ -365,6 +365,9 @@ func (x *Exchange) fill(seen timeline) {
 	t.Reads, t.ReadDelaySum, t.ReadDelayMax, t.LastByteDelayMax = seen.reads, seen.delaySum, seen.delayMax, seen.lastMax
 	t.FirstUncertainNs, t.GapUncertainNs = transport.Uncertainty(r.Messages, nil)
 	r.End = max(seen.ended, t.LastChunk, x.start+1)
+	if n := len(seen.arrivals); n > 0 && seen.arrivals[n-1].Clock == record.UserClock {
+		t.EndUncertainNs = max(0, r.End-max(seen.arrivals[n-1].Since, x.start))
+	}
 	if x.err != nil {
 		if r.End = max(clock.Now(), x.start+1); r.CancelledAt != 0 {
 			r.End = max(r.CancelledAt, x.start+1)
