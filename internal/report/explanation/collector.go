@@ -41,7 +41,7 @@ var decoding = map[string]bool{
 func newCollector(e *Explanation, run *runfiles.Run, q *runfiles.Requests, sum *runfiles.Summary, p *population) *collector {
 	c := &collector{population: p, e: e, run: run, q: q, sum: sum, decode: decoding[e.Metric.Tag]}
 	c.first = firstTokens(q)
-	if _, ok := q.Column("time_to_first_token"); c.decode && !ok {
+	if c.decode && !q.Has("time_to_first_token") {
 		c.decode = false
 	}
 	var lengths []float64

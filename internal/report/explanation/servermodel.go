@@ -1,6 +1,7 @@
 package explanation
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -59,13 +60,13 @@ func (c *collector) modelOfTTFT() Fit {
 	if has(c.q, "usage_prompt_cache_read_tokens") {
 		fit.XName = "input tokens not in the cache"
 	}
-	all := c.flights(func(int) bool { return true })
+	before := c.flights(func(int) bool { return true }).prefill()
 	var own, ahead, v []float64
 	for _, i := range c.index {
 		if math.IsNaN(y[i]) || math.IsNaN(fresh[i]) {
 			continue
 		}
-		v, own, ahead = append(v, y[i]), append(own, fresh[i]), append(ahead, math.Round(all.prefill.value(c.q.Start[i])))
+		v, own, ahead = append(v, y[i]), append(own, fresh[i]), append(ahead, math.Round(before.value(c.q.Start[i])))
 	}
 	fit.solve(v, regressor{fit.XName, "ms per 1,000 tokens", 1000, own}, regressor{"requests ahead, before their first token", "ms per request", 1, ahead})
 	return fit
@@ -81,7 +82,7 @@ func (c *collector) modelOfITL() Fit {
 		return fit
 	}
 	all := c.flights(func(int) bool { return true })
-	flights, waiting := newIntegral(all.requests), newIntegral(all.prefill) // an answer arrives after the prefill
+	worked, flights, waiting := all.worked(), newIntegral(all.requests()), newIntegral(all.prefill()) // an answer arrives after the prefill
 	var flying, read, v []float64
 	for _, i := range c.index {
 		from, to := c.first[i], c.q.End[i]
@@ -90,7 +91,7 @@ func (c *collector) modelOfITL() Fit {
 		}
 		v = append(v, y[i])
 		flying = append(flying, (flights.to(to)-flights.to(from)-waiting.to(to)+waiting.to(from))/float64(to-from))
-		read = append(read, max(0, math.Round(all.worked.value(to)-all.worked.value(from)))/(osl[i]-1))
+		read = append(read, max(0, math.Round(worked.value(to)-worked.value(from)))/(osl[i]-1))
 	}
 	fit.solve(v, regressor{"answers in flight after their first token", "ms per answer", 1, flying}, regressor{"input tokens of others, read per output token", "ms per 1,000 tokens", 1000, read})
 	return fit
@@ -148,23 +149,25 @@ type integral struct {
 }
 
 func newIntegral(c *curve) *integral {
-	s := &integral{of: c, sum: make([]float64, len(c.at))}
-	for i := 1; i < len(c.at); i++ {
-		s.sum[i] = s.sum[i-1] + c.step[i-1]*float64(c.at[i]-c.at[i-1])
+	s := &integral{of: c, sum: make([]float64, len(c.points))}
+	for i := 1; i < len(c.points); i++ {
+		before := &c.points[i-1]
+		s.sum[i] = s.sum[i-1] + before.step*float64(c.points[i].at-before.at)
 	}
 	return s
 }
 
 // to returns the integral up to an instant, in units of the curve times ns.
 func (s *integral) to(at int64) float64 {
-	k, found := slices.BinarySearch(s.of.at, at)
+	k, found := slices.BinarySearchFunc(s.of.points, at, func(p curvePoint, at int64) int { return cmp.Compare(p.at, at) })
 	if !found {
 		k--
 	}
 	if k < 0 {
 		return 0
 	}
-	return s.sum[k] + s.of.step[k]*float64(at-s.of.at[k])
+	p := &s.of.points[k]
+	return s.sum[k] + p.step*float64(at-p.at)
 }
 
 // Speed returns the prefill speed in tokens/s with its interval; false if the time to first token does not grow with the prompt for certain.

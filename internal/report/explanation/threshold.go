@@ -65,7 +65,7 @@ func (e *Explanation) choose(q *runfiles.Requests, o Options) ([]float64, error)
 	return v, nil
 }
 
-func has(q *runfiles.Requests, tag string) bool { _, ok := q.Column(tag); return ok }
+func has(q *runfiles.Requests, tag string) bool { return q.Has(tag) }
 
 // short are names that people type.
 var short = map[string]string{"ttft": DefaultMetric, "itl": "inter_token_latency", "latency": "request_latency", "e2e": "request_latency", "ttst": "time_to_second_token"}

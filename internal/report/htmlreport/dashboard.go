@@ -295,7 +295,7 @@ func (d *Dashboard) metrics(runs []*runfiles.Run) []metricGroup {
 				if q == nil {
 					continue
 				}
-				if _, has := q.Column(tag); !has {
+				if !q.Has(tag) {
 					continue
 				}
 			}
