@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -8,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"aiperf/internal/measure/record"
-	"aiperf/internal/measure/stats"
 )
 
 // TestBoundsHoldTheTruth: messages that arrived earlier than stamped, by no more than their uncertainty and in their order, give statistics within
@@ -183,11 +183,9 @@ func TestSendDelayLeavesGaps(t *testing.T) {
 	}
 }
 
-func TestRootMeanSquare(t *testing.T) {
-	if v := rootMeanSquare([]float64{3, 4}); math.Abs(v-math.Sqrt(12.5)) > 1e-12 {
-		t.Error(v)
-	}
-	if v := stats.PopulationStd([]float64{50, 40}); v != 5 {
-		t.Error(v)
+func TestDeviations(t *testing.T) {
+	centre, spread := deviations(maps.All(map[float64]float64{44: 50, 54: 62})) // midpoints 47 and 58, half widths 3 and 4
+	if centre != 5.5 || math.Abs(spread-math.Sqrt(12.5)) > 1e-12 {
+		t.Error(centre, spread)
 	}
 }

@@ -108,7 +108,8 @@ func (r *Reducer) understated(t *totals) (list []understatement) {
 
 // lowest returns the lowest possible value of a metric for each request that has it, in ns.
 func (r *Reducer) lowest(tag string) []float64 {
-	if low, _ := r.endsOf(r.set.slot[index[tag]]); low != nil {
+	if col := r.set.slot[index[tag]]; r.inexact(col) {
+		low, _ := r.endsOf(col, nil, nil)
 		return low
 	}
 	return r.known(tag)

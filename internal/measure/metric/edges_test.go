@@ -75,7 +75,7 @@ func TestDecodeRateOfTwoTokens(t *testing.T) {
 		var s stats.Steps
 		decodeRate(r, &timeline{start: 1, first: 100, end: 200, osl: osl, gaps: []float64{1e8}}, &s)
 		rate := 0.0
-		if c := s.Curve(); len(c) > 0 {
+		if c := new(stats.Running).Curve(s); len(c) > 0 {
 			rate = c[0].V
 		}
 		if math.Abs(rate-want) > 1e-15 {

@@ -31,7 +31,8 @@ func (s *Summary) sort() {
 }
 
 // known returns the values of a metric without missing ones, in its unit.
-func (r *Reducer) known(tag string) (values []float64) {
+func (r *Reducer) known(tag string) []float64 {
+	values := make([]float64, 0, r.rows)
 	for c := r.column(tag).Cursor(); len(values) < r.rows; {
 		values = append(values, c.Next())
 	}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -195,9 +196,12 @@ func (c *marginColumns) add(m *margins, row, gap int, gaps int) {
 //   - a standard deviation differs from that of the midpoints by at most the root mean square of half the widths (triangle inequality).
 func (r *Reducer) bounds(t *totals) Bounds {
 	b := Bounds{}
+	var low, high []float64 // shared by the columns, because they are long
 	for col, pos := range r.set.columns {
-		if m := &table[pos]; m.record != nil {
-			r.boundColumn(b, col, m)
+		if m := &table[pos]; m.record != nil && r.inexact(col) {
+			if low, high = r.endsOf(col, low[:0], high[:0]); len(low) > 0 {
+				r.boundColumn(b, m, low, high)
+			}
 		}
 	}
 	r.boundGaps(b)
@@ -205,12 +209,8 @@ func (r *Reducer) bounds(t *totals) Bounds {
 	return b
 }
 
-// boundColumn bounds the statistics of a metric with one value per request.
-func (r *Reducer) boundColumn(b Bounds, col int, m *Metric) {
-	low, high := r.endsOf(col)
-	if low == nil {
-		return
-	}
+// boundColumn bounds the statistics of a metric with one value per request, between low[i] and high[i]. It reorders both.
+func (r *Reducer) boundColumn(b Bounds, m *Metric, low, high []float64) {
 	b.distribution(m.Tag, low, high, m.Factor())
 	if failed := r.counts[Failed]; m.Flags&Adjusted != 0 && failed > 0 {
 		for i := range table {
@@ -221,12 +221,15 @@ func (r *Reducer) boundColumn(b Bounds, col int, m *Metric) {
 	}
 }
 
-// endsOf returns the lowest and the highest values of a column, without absent ones; nil if all are exact.
-func (r *Reducer) endsOf(col int) (low, high []float64) {
+// inexact reports whether a value of a column is not exact.
+func (r *Reducer) inexact(col int) bool {
+	return r.margins.below[col].Len() > 0 || r.margins.above[col].Len() > 0
+}
+
+// endsOf appends the lowest and the highest values of a column, without absent ones.
+func (r *Reducer) endsOf(col int, low, high []float64) (lows, highs []float64) {
 	c := &r.margins
-	if c.below[col].Len() == 0 && c.above[col].Len() == 0 {
-		return nil, nil
-	}
+	low, high = slices.Grow(low, r.values[col].Len()), slices.Grow(high, r.values[col].Len())
 	values, below, above := r.values[col].Cursor(), padded(&c.below[col]), padded(&c.above[col])
 	for range r.rows {
 		v, by, to := values.Next(), below(), above()
@@ -250,18 +253,42 @@ func padded(c *stats.Column) func() float64 {
 
 // distribution bounds the statistics of values between low[i] and high[i]. It reorders both.
 func (b Bounds) distribution(tag string, low, high []float64, factor float64) {
-	mid, half := make([]float64, len(low)), make([]float64, len(low))
-	for i := range low {
-		mid[i], half[i] = (low[i]+high[i])/2, (high[i]-low[i])/2
-	}
+	centre, spread := deviations(func(yield func(low, high float64) bool) {
+		for i := range low {
+			if !yield(low[i], high[i]) {
+				return
+			}
+		}
+	})
 	from, to := stats.Describe(low), stats.Describe(high)
-	least, most := distribution(&from, factor), distribution(&to, factor)
-	centre, spread := stats.PopulationStd(mid), rootMeanSquare(half)
+	b.distributions(tag, &from, &to, centre, spread, factor)
+}
+
+// distributions bounds the statistics of values by those of their lowest and highest values. centre is the standard deviation of the midpoints, spread
+// the root mean square of half the widths.
+func (b Bounds) distributions(tag string, low, high *stats.Distribution, centre, spread, factor float64) {
+	least, most := distribution(low, factor), distribution(high, factor)
 	least[Std], most[Std] = max(0, centre-spread)/factor, (centre+spread)/factor
 	if !(centre+spread < limitless) { // also true for NaN, because the squares of unbounded values overflow
 		least[Std], most[Std] = 0, unbounded
 	}
 	b.statistics(tag, &least, &most)
+}
+
+// deviations returns the standard deviation of the midpoints of ranges, and the root mean square of half their widths.
+func deviations(ranges iter.Seq2[float64, float64]) (centre, spread float64) {
+	var n, sum, squares, widths stats.Sum
+	for low, high := range ranges {
+		n.Add(1)
+		sum.Add((low + high) / 2)
+		widths.Add((high - low) / 2 * ((high - low) / 2))
+	}
+	mean := sum.Value() / n.Value()
+	for low, high := range ranges {
+		off := (low+high)/2 - mean
+		squares.Add(off * off)
+	}
+	return math.Sqrt(squares.Value() / n.Value()), math.Sqrt(widths.Value() / n.Value())
 }
 
 // statistics stores the ranges between two sets of statistics.
@@ -274,51 +301,74 @@ func (b Bounds) statistics(tag string, least, most *[Stats]float64) {
 	}
 }
 
-func rootMeanSquare(v []float64) float64 {
-	var sum stats.Sum
-	for _, x := range v {
-		sum.Add(x * x)
-	}
-	return math.Sqrt(sum.Value() / float64(len(v)))
-}
-
-// boundGaps bounds the statistics of single gaps. A gap may start as much earlier as the message before it, and end as much earlier as its own
-// message.
+// boundGaps bounds the statistics of single gaps.
 func (r *Reducer) boundGaps(b Bounds) {
-	c := &r.margins
-	if !r.set.gaps || c.late.Len() == 0 && c.firstLate.Len() == 0 {
-		return
-	}
-	gaps, lens, late, first := r.gaps.Cursor(), r.lens.Cursor(), padded(&c.late), padded(&c.firstLate)
-	low, high := make([]float64, 0, r.gaps.Len()), make([]float64, 0, r.gaps.Len())
-	var shortest, longest stats.Sum // over all answers, from the first to the last message
-	for range r.rows {
-		before, n := first(), int(lens.Next())
-		if n > 0 {
-			longest.Add(before)
-		}
-		for range n {
-			g, own := gaps.Next(), late()
-			low, high = append(low, max(0, g-own)), append(high, g+before)
-			shortest.Add(g)
-			longest.Add(g)
-			before = own
-		}
-		if n > 0 {
-			shortest.Add(-before)
-		}
-	}
-	if len(low) == 0 {
+	c, n := &r.margins, r.gaps.Len()
+	if !r.set.gaps || n == 0 || c.late.Len() == 0 && c.firstLate.Len() == 0 {
 		return
 	}
 	const tag = "inter_chunk_latency"
-	m := &table[index[tag]]
-	b.distribution(tag, low, high, m.Factor())
-	n := float64(len(low)) * m.Factor()
+	factor := table[index[tag]].Factor()
+	low := stats.DescribeSeq(func(yield func(float64) bool) {
+		for v := range r.gapEnds {
+			if !yield(v) {
+				return
+			}
+		}
+	}, n)
+	high := stats.DescribeSeq(func(yield func(float64) bool) {
+		for _, v := range r.gapEnds {
+			if !yield(v) {
+				return
+			}
+		}
+	}, n)
+	centre, spread := deviations(r.gapEnds)
+	b.distributions(tag, &low, &high, centre, spread, factor)
+	shortest, longest := r.gapSums()
 	delete(b[tag], Avg)
 	delete(b[tag], Sum)
-	b.set(tag, Avg, max(0, shortest.Value())/n, longest.Value()/n)
-	b.set(tag, Sum, max(0, shortest.Value())/m.Factor(), longest.Value()/m.Factor())
+	b.set(tag, Avg, max(0, shortest)/(float64(n)*factor), longest/(float64(n)*factor))
+	b.set(tag, Sum, max(0, shortest)/factor, longest/factor)
+}
+
+// gapEnds reads the shortest and the longest time that each gap may have taken. A gap may start as much earlier as the message before it, and end as much
+// earlier as its own message.
+func (r *Reducer) gapEnds(yield func(low, high float64) bool) {
+	gaps, lens, late, first := r.gaps.Cursor(), r.lens.Cursor(), padded(&r.margins.late), padded(&r.margins.firstLate)
+	for range r.rows {
+		before := first()
+		for range int(lens.Next()) {
+			g, own := gaps.Next(), late()
+			if !yield(max(0, g-own), g+before) {
+				return
+			}
+			before = own
+		}
+	}
+}
+
+// gapSums returns the shortest and the longest sum of all gaps. The gaps of an answer last from its first to its last message, however late those
+// between were read.
+func (r *Reducer) gapSums() (shortest, longest float64) {
+	gaps, lens, late, first := r.gaps.Cursor(), r.lens.Cursor(), padded(&r.margins.late), padded(&r.margins.firstLate)
+	var short, long stats.Sum
+	for range r.rows {
+		before, n := first(), int(lens.Next())
+		if n > 0 {
+			long.Add(before)
+		}
+		for range n {
+			g := gaps.Next()
+			short.Add(g)
+			long.Add(g)
+			before = late()
+		}
+		if n > 0 {
+			short.Add(-before)
+		}
+	}
+	return short.Value(), long.Value()
 }
 
 // boundTotals bounds the values of the whole run: its last answer may have ended earlier, and some requests may or may not be good.
@@ -375,7 +425,8 @@ func (r *Reducer) goodCounts() []float64 {
 	if r.set.good < 0 {
 		return []float64{0}
 	}
-	if low, high := r.endsOf(r.set.good); low != nil {
+	if r.inexact(r.set.good) {
+		low, high := r.endsOf(r.set.good, nil, nil)
 		return []float64{stats.Total(low), stats.Total(high)}
 	}
 	return []float64{stats.Total(r.known("good_request_count"))}

@@ -179,33 +179,45 @@ func (r *Reducer) describe(of []int32, all []*totals) {
 	var wg sync.WaitGroup
 	for range min(4, processors.Cores()) {
 		wg.Go(func() {
+			var room []float64 // shared by the columns, because they are long
 			for pos := range work {
-				r.describeOne(pos, of, all)
+				room = r.describeOne(pos, of, all, room)
 			}
 		})
 	}
 	for _, pos := range r.set.columns {
 		work <- pos
 	}
-	if i := index["inter_chunk_latency"]; r.set.use[i] {
-		work <- i
-	}
 	close(work)
+	if i := index["inter_chunk_latency"]; r.set.use[i] {
+		r.describeGaps(i, of, all)
+	}
 	wg.Wait()
 }
 
-// length returns the number of values of a metric, including absent ones.
-func (r *Reducer) length(pos int) int {
-	if table[pos].gaps {
-		return r.gaps.Len()
+// describeGaps computes the distributions of the gaps. There is one for each token, so they are not copied for the whole run.
+func (r *Reducer) describeGaps(pos int, of []int32, all []*totals) {
+	if of == nil {
+		all[0].dist[pos] = stats.DescribeSeq(r.gaps.Values(), r.gaps.Len())
+		return
 	}
-	return r.values[r.set.slot[pos]].Len()
+	split := make([][]float64, len(all))
+	gaps, lens := r.gaps.Cursor(), r.lens.Cursor()
+	for row := range r.rows {
+		for range int(lens.Next()) {
+			split[of[row]] = append(split[of[row]], gaps.Next())
+		}
+	}
+	for b, values := range split {
+		all[b].dist[pos] = stats.Describe(values)
+	}
 }
 
-func (r *Reducer) describeOne(pos int, of []int32, all []*totals) {
+// describeOne computes the distributions of a column. It uses and returns room for its values.
+func (r *Reducer) describeOne(pos int, of []int32, all []*totals, room []float64) []float64 {
 	split := make([][]float64, len(all))
 	if of == nil { // growing a slice leaves garbage of several times its size
-		split[0] = make([]float64, 0, r.length(pos))
+		split[0] = slices.Grow(room[:0], r.values[r.set.slot[pos]].Len())
 	}
 	put := func(row int, v float64) {
 		if math.IsNaN(v) {
@@ -217,18 +229,9 @@ func (r *Reducer) describeOne(pos int, of []int32, all []*totals) {
 		}
 		split[b] = append(split[b], v)
 	}
-	if table[pos].gaps {
-		gaps, lens := r.gaps.Cursor(), r.lens.Cursor()
-		for row := range r.rows {
-			for range int(lens.Next()) {
-				put(row, gaps.Next())
-			}
-		}
-	} else {
-		c := r.values[r.set.slot[pos]].Cursor()
-		for row := range r.rows {
-			put(row, c.Next())
-		}
+	c := r.values[r.set.slot[pos]].Cursor()
+	for row := range r.rows {
+		put(row, c.Next())
 	}
 	for b, values := range split {
 		if table[pos].Tag == "replay_send_schedule_offset" {
@@ -239,4 +242,5 @@ func (r *Reducer) describeOne(pos int, of []int32, all []*totals) {
 			all[b].adjusted[pos] = adjust(values, all[b].nFailed, table[pos].Factor())
 		}
 	}
+	return split[0]
 }

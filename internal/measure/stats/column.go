@@ -1,6 +1,9 @@
 package stats
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // chunkLen is the number of values that are packed together.
 const chunkLen = 4096
@@ -46,6 +49,26 @@ func (c *Column) AppendTo(dst []float64) []float64 {
 		dst = c.chunks[i].appendTo(dst)
 	}
 	return append(dst, c.tail...)
+}
+
+// Values reads all values.
+func (c *Column) Values() iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		var buf []float64
+		for i := range c.chunks {
+			buf = c.chunks[i].appendTo(buf[:0])
+			for _, v := range buf {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+		for _, v := range c.tail {
+			if !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 // At returns value i.
@@ -125,6 +148,15 @@ type Cursor struct {
 
 // Cursor returns a reader of the column. The column must not change while it is used.
 func (c *Column) Cursor() *Cursor { return &Cursor{c: c} }
+
+// Seek makes value i the next one.
+func (r *Cursor) Seek(i int) {
+	r.k, r.buf, r.i = i/chunkLen, r.buf[:0], 0
+	if skip := i % chunkLen; skip > 0 {
+		r.Next()
+		r.i = min(skip, len(r.buf))
+	}
+}
 
 // Next returns the next value.
 func (r *Cursor) Next() float64 {

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-
-	"aiperf/internal/base/sorting"
 )
 
 // Point is one step of a curve: from instant T (ns) on, the curve has value V.
@@ -36,34 +34,38 @@ func (s *Steps) Span(from, to int64, r float64) {
 	s.Add(to, -r)
 }
 
-// Curve sums the steps. Rounding errors below 1e-9 of the largest value become 0. The steps must not be used afterwards. There may be millions of them;
-// sorting them here takes a quarter of the time of package sorting.
-func (s Steps) Curve() Curve {
-	sorting.Sort(s, func(a, b Point) int { return cmp.Compare(a.T, b.T) })
-	var sum Sum
-	top := 0.0
+// Running is the state of a curve that is built part by part, in the order of time: its last value and its largest one.
+type Running struct {
+	sum Sum
+	top float64
+}
+
+// Curve sums the steps of the next part. Rounding errors below 1e-9 of the largest value so far become 0. The steps must not be used afterwards. There
+// may be millions of them; sorting them here takes less time and memory than package sorting.
+func (r *Running) Curve(s Steps) Curve {
+	slices.SortFunc(s, func(a, b Point) int { return cmp.Compare(a.T, b.T) })
 	n := 0
 	for i := 0; i < len(s); {
 		t := s[i].T
 		for ; i < len(s) && s[i].T == t; i++ {
-			sum.Add(s[i].V)
+			r.sum.Add(s[i].V)
 		}
-		s[n] = Point{t, sum.Value()}
-		top = max(top, math.Abs(s[n].V))
+		s[n] = Point{t, r.sum.Value()}
+		r.top = max(r.top, math.Abs(s[n].V))
 		n++
 	}
 	c := Curve(s[:n])
 	for i := range c {
-		if math.Abs(c[i].V) < 1e-9*top {
+		if math.Abs(c[i].V) < 1e-9*r.top {
 			c[i].V = 0
 		}
 	}
 	return c
 }
 
-// Per returns the curve divided by another; 0 where the other is not above 0.
-func (c Curve) Per(by Curve) Curve {
-	out := make(Curve, 0, len(c)+len(by))
+// Per appends the curve divided by another to an empty one; 0 where the other is not above 0.
+func (c Curve) Per(by, out Curve) Curve {
+	out = slices.Grow(out, len(c)+len(by))
 	merge(c, by, 0, 0, func(t int64, v, d float64) {
 		if d > 0 {
 			v /= d

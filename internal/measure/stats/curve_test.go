@@ -15,7 +15,7 @@ func TestCurve(t *testing.T) {
 	s.Span(10, 30, 1)
 	s.Span(20, 40, 1)
 	s.Span(40, 40, 7) // no time, no trace
-	c := s.Curve()
+	c := new(Running).Curve(s)
 	want := Curve{{10, 1}, {20, 2}, {30, 1}, {40, 0}}
 	if len(c) != len(want) {
 		t.Fatalf("%v", c)
@@ -46,7 +46,7 @@ func TestCurve(t *testing.T) {
 func TestPer(t *testing.T) {
 	rate := Curve{{0, 10}, {20, 30}, {40, 0}}
 	users := Curve{{10, 2}, {30, 0}}
-	got := rate.Per(users)
+	got := rate.Per(users, nil)
 	for _, c := range []struct {
 		at   int64
 		want float64
@@ -79,7 +79,7 @@ func TestCurveAgainstSampling(t *testing.T) {
 			s.Span(x.a, x.b, x.r)
 		}
 		from, to := rapid.Int64Range(-5, 40).Draw(t, "window from"), rapid.Int64Range(41, 90).Draw(t, "window to")
-		got := Weigh(s.Curve().Segments(nil, from, to))
+		got := Weigh(new(Running).Curve(s).Segments(nil, from, to))
 		sum, top := 0.0, 0.0
 		for at := from; at < to; at++ {
 			v := 0.0
@@ -111,7 +111,7 @@ func TestWithinAgainstSampling(t *testing.T) {
 		for _, x := range list {
 			s.Span(x.a, x.b, 1)
 		}
-		return s.Curve(), func(at int64) (v float64) {
+		return new(Running).Curve(s), func(at int64) (v float64) {
 			for _, x := range list {
 				if x.a <= at && at < x.b {
 					v++
@@ -153,7 +153,7 @@ func TestRestsOfRounding(t *testing.T) {
 	s.Add(3, 0.1)
 	s.Add(3, 0.2)
 	s.Add(4, -0.3)
-	c := s.Curve()
+	c := new(Running).Curve(s)
 	for i, want := range []float64{1e6, 1, 0} {
 		if c[i].V != want {
 			t.Errorf("value %d is %v, want %v", i, c[i].V, want)
@@ -166,7 +166,7 @@ func TestRestsOfRounding(t *testing.T) {
 
 // TestPerHasNoRepeats: a quotient that does not change gives one point.
 func TestPerHasNoRepeats(t *testing.T) {
-	c := Curve{{0, 2}, {1, 4}, {2, 6}}.Per(Curve{{0, 1}, {1, 2}, {2, 3}})
+	c := Curve{{0, 2}, {1, 4}, {2, 6}}.Per(Curve{{0, 1}, {1, 2}, {2, 3}}, nil)
 	if len(c) != 1 || c[0] != (Point{0, 2}) {
 		t.Errorf("%v, want one point of 2", c)
 	}

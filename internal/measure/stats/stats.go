@@ -62,14 +62,18 @@ func squares(v []float64) float64 {
 
 // Percentile interpolates linearly between the two neighbours of position level/100*(n-1) in ascending values; NaN without values.
 func Percentile(sorted []float64, level float64) float64 {
-	n := len(sorted)
-	if n == 0 {
+	if len(sorted) == 0 {
 		return math.NaN()
 	}
+	return interpolate(level, len(sorted), func(rank int) float64 { return sorted[rank] })
+}
+
+// interpolate returns a percentile of n ascending values; at returns the one with a rank.
+func interpolate(level float64, n int, at func(rank int) float64) float64 {
 	h := level / 100 * float64(n-1)
 	i := int(math.Floor(h))
-	j := min(i+1, n-1)
-	return sorted[i] + (sorted[j]-sorted[i])*(h-float64(i))
+	low := at(i)
+	return low + (at(min(i+1, n-1))-low)*(h-float64(i))
 }
 
 // Distribution describes a set of values.
