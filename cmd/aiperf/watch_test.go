@@ -142,7 +142,7 @@ func TestWatchLines(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for dir, want := range map[string]string{filepath.Join(none, "nowhere"): "there is no directory", file: "is not a directory", none: "contains no run"} {
+	for dir, want := range map[string]string{filepath.Join(none, "nowhere"): "nowhere does not exist", file: "is not a directory", none: "contains no run"} {
 		p = watcher(t, dir)
 		if status := p.run(); status != 1 || !strings.Contains(p.stderr.String(), want) || bytes.Count([]byte(p.stderr.String()), []byte("\n")) != 1 {
 			t.Errorf("%s: %d, %q, want %q", dir, status, p.stderr.String(), want)

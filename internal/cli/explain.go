@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/explanation"
@@ -140,7 +141,7 @@ func (p *Program) oneRun(path string) (*runfiles.Run, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such directory", path)
+		return nil, boundedfile.Missing(path)
 	case err != nil:
 		return nil, err
 	case !info.IsDir() && runfiles.HasRecords(filepath.Dir(path)):

@@ -73,7 +73,7 @@ func TestExplain(t *testing.T) {
 		run + " --metric output_token_throughput_per_user --below p5":  "below",
 		"":                                    "error: explain takes one run directory, not 0",
 		run + " " + small:                     "error: explain takes one run directory, not 2",
-		dir + "/none":                         "error: " + dir + "/none: no such directory",
+		dir + "/none":                         "error: " + dir + "/none does not exist",
 		empty:                                 "error: " + empty + " has no run",
 		series:                                "has 2 runs; explain takes one of them: ",
 		small:                                 "too few to explain its p90: at least 201 are needed",

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/run/kube"
 )
@@ -119,7 +120,7 @@ func (p *Program) openCluster(set *setting.CommandLine) (kube.Cluster, error) {
 	}
 	if file := set.Text("--kubeconfig", ""); file != "" {
 		if _, err := os.Stat(file); err != nil {
-			return nil, fmt.Errorf("--kubeconfig: %w", missingFile(file, err))
+			return nil, fmt.Errorf("--kubeconfig: %w", boundedfile.Named(file, err))
 		}
 	}
 	return p.Kube.Open(set.Text("--kubeconfig", ""), set.Text("--kube-context", ""), set.Text("--namespace", ""))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"os"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
@@ -23,14 +23,6 @@ import (
 	"aiperf/internal/run/kube"
 	"aiperf/internal/text/tokenizer"
 )
-
-// missingFile says in plain words that a file does not exist. Other errors are returned as they are.
-func missingFile(path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s does not exist", path)
-	}
-	return err
-}
 
 func (p *Program) kubeShow() *cobra.Command {
 	file := setting.Row{Flags: []string{"--path", "-f"}, Kind: setting.Path, Help: "configuration file to show as the objects of a run instead"}
@@ -41,7 +33,7 @@ func (p *Program) kubeShow() *cobra.Command {
 		run: func(cmd *cobra.Command, set *setting.CommandLine, _ []string) error {
 			if path := set.Text("--path", ""); path != "" {
 				if _, err := os.Stat(path); err != nil {
-					return fmt.Errorf("--path: %w", missingFile(path, err))
+					return fmt.Errorf("--path: %w", boundedfile.Named(path, err))
 				}
 				own, problems := setting.Scan(kubeGenerateTable(), []string{"--image", "aiperf:" + Version(), "--name", "my-benchmark"})
 				if len(problems) > 0 {

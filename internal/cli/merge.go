@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/console"
 	"aiperf/internal/run/rereport"
@@ -73,7 +74,7 @@ func (p *Program) mergeFlags(cmd *cobra.Command, o *rereport.MergeOptions, out, 
 func (p *Program) merge(ctx context.Context, o *rereport.MergeOptions) error {
 	for _, dir := range o.Dirs {
 		if info, err := os.Stat(dir); err != nil {
-			return err
+			return boundedfile.Named(dir, err)
 		} else if !info.IsDir() {
 			return fmt.Errorf("%s is not a directory", dir)
 		}

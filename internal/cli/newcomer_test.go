@@ -14,11 +14,17 @@ func TestFirstMistakes(t *testing.T) {
 		{"profile --url mock:// --goodput ttft", `--goodput: "ttft" has no limit; write METRIC<VALUE, for example ttft<200ms`},
 		{"compare one", "compare needs the directories of two runs, not 1; write aiperf compare BEFORE AFTER, or --with for several runs on a side"},
 		{"compare", "compare needs the directories of two runs, not 0; write aiperf compare BEFORE AFTER, or --with for several runs on a side"},
-		{"compare missing missing", "missing: no such file or directory"},
+		{"compare missing missing", "missing does not exist"},
 		{"dataset convert one", "dataset convert has 1 argument; write aiperf dataset convert FROM TO [flags]"},
 		{"profile --url mock:// --goodput lateny<2s", `--goodput: "lateny<2s": there is no metric lateny; did you mean latency?`},
-		{"report missing", "missing: no such file or directory"},
-		{"validate missing", "missing: no such file or directory"},
+		{"report missing", "missing does not exist"},
+		{"validate missing", "missing does not exist"},
+		{"merge missing missing", "missing does not exist"},
+		{"explain missing", "missing does not exist"},
+		{"plot missing", "missing does not exist"},
+		{"support-bundle missing", "missing does not exist"},
+		{"analyze-trace missing", "missing does not exist"},
+		{"analyze swim-lane missing", "missing does not exist"},
 	} {
 		var out, errs strings.Builder
 		p := &Program{Streams: Streams{Out: &out, Err: &errs}, FindTokenizer: offline}

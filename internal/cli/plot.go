@@ -138,9 +138,6 @@ func (p *Program) plotConfig(path, dir string) (*plots.Config, error) {
 	}
 	if path != "" {
 		text, err := boundedfile.ReadAll(path, 16<<20)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("--config %s: there is no such file", path)
-		}
 		if err != nil {
 			return nil, fmt.Errorf("--config: %w", err)
 		}
@@ -225,8 +222,11 @@ func (p *Program) plot(ctx context.Context, o *plotCall) error {
 		o.formats = []string{plots.PNG}
 	}
 	for _, path := range o.paths {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			return fmt.Errorf("%s: no such directory", path)
+		switch info, err := os.Stat(path); {
+		case err != nil:
+			return boundedfile.Named(path, err)
+		case !info.IsDir():
+			return fmt.Errorf("%s is not a directory", path)
 		}
 	}
 	if _, err := runfiles.Find(o.paths, func(string, ...any) {}); err != nil { // before anything is written

@@ -105,7 +105,7 @@ var ruleLines = []struct{ line, want string }{
 	{"--request-rate 5 --request-rate-series series.json", "!give one of them"},
 	{"--request-rate-series series.json", ""},
 	{"--request-rate-series prompt.txt", "!prompt.txt: must be a JSON list"},
-	{"--request-rate-series none.json", "!no such file"},
+	{"--request-rate-series none.json", "!does not exist"},
 	{"--per-chunk-usage --streaming", "!--per-chunk-usage needs"},
 	{"--per-chunk-usage --use-server-token-count", "!--per-chunk-usage needs"},
 	{"--per-chunk-usage --use-server-token-count --streaming --endpoint-type completions", "!--per-chunk-usage needs"},

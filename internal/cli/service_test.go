@@ -73,8 +73,8 @@ func TestWorkerFlags(t *testing.T) {
 		"--join a --token-file -":                     "a from-standard-in",
 		"--token-file " + token:                       "!the address of the controller is missing",
 		"--join a":                                    "!the token of the run is missing",
-		"--join a --token-file " + empty:              "!it is empty",
-		"--join a --token-file " + empty + "-missing": "!no such file",
+		"--join a --token-file " + empty:              "!is empty",
+		"--join a --token-file " + empty + "-missing": "!does not exist",
 		"--join a --token x":                          "!--token",
 	} {
 		var errs strings.Builder

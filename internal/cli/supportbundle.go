@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
@@ -48,7 +49,10 @@ func (p *Program) supportBundleCommand() *cobra.Command {
 				return fmt.Errorf("support-bundle takes one directory of a run, not %d; see aiperf support-bundle --help", len(set.Words))
 			}
 			dir := filepath.Clean(set.Words[0])
-			if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			switch info, err := os.Stat(dir); {
+			case err != nil:
+				return boundedfile.Named(dir, err)
+			case !info.IsDir():
 				return fmt.Errorf("%s is not the directory of a run", dir)
 			}
 			if !holdsRun(dir) {

@@ -22,9 +22,9 @@ func TestSystemsPage(t *testing.T) {
 	}{
 		{[]string{"plot", "--html", before, after, "--gpus", "8,2", "--gpu-hour-price", "2.5", "--label", "a,b", "--label", "c", "--output", out}, 0, "HTML Report: ", "a,b, concurrency 4"},
 		{[]string{"report", "--html", before, after, "--artifact-dir", out}, 0, "Give it with --gpus.", "single_gpu_c2, concurrency 2"},
-		{[]string{"plot", "--html", before, "absent", "--output", out, "--size", "small"}, 0, "absent: no such directory; it is skipped.", "multi_c1_c4_c8, concurrency 8"},
+		{[]string{"plot", "--html", before, "absent", "--output", out, "--size", "small"}, 0, "absent does not exist; it is skipped.", "multi_c1_c4_c8, concurrency 8"},
 		{[]string{"plot", "--html", before, "absent", "--output", out, "--size", "small"}, 0, "--size has no effect with --html", "Comparison of 1 system"},
-		{[]string{"plot", "--html", "absent"}, 1, "absent: no such directory", ""},
+		{[]string{"plot", "--html", "absent"}, 1, "absent does not exist", ""},
 		{[]string{"plot", before, "--gpus", "2"}, 1, "--gpus: only the page of systems uses it; add --html", ""},
 		{[]string{"report", before, "--label", "x"}, 1, "--label: only the page of systems uses it; add --html and several directories, or use aiperf plot --html", ""},
 		{[]string{"report", before, after}, 1, "report takes one raw export or one run directory, not 2", ""},

@@ -47,7 +47,7 @@ func TestAnalyzeTrace(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 	for line, want := range map[string]string{
-		"analyze-trace none.jsonl": "none.jsonl: no such file", "analyze-trace t.jsonl --block-size 0": "--block-size 0: must be at least 1", "analyze-trace": "--input-file",
+		"analyze-trace none.jsonl": "none.jsonl does not exist", "analyze-trace t.jsonl --block-size 0": "--block-size 0: must be at least 1", "analyze-trace": "--input-file",
 		"analyze-trace t.jsonl x": `--block-size "x"`, "analyze-trace t.jsonl --input-file t.jsonl": "given twice",
 	} {
 		if status, _, errs := say(t, files, line); status != 1 || !strings.Contains(errs, want) {
@@ -135,7 +135,7 @@ func TestSynthesizeAgents(t *testing.T) {
 		t.Errorf("%v %v %s", err, faults, passed)
 	}
 	for line, want := range map[string]string{
-		"synthesize agentic-code --num-sessions 0": "--num-sessions 0", "synthesize agentic-code --config none.json": "none.json: no such file", "synthesize agentic-code --max-isl 1": "max_prompt_tokens",
+		"synthesize agentic-code --num-sessions 0": "--num-sessions 0", "synthesize agentic-code --config none.json": "none.json does not exist", "synthesize agentic-code --max-isl 1": "max_prompt_tokens",
 	} {
 		if status, _, errs := say(t, nil, line); status != 1 || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d %s, want %q", line, status, errs, want)

@@ -68,7 +68,7 @@ func (p *Program) validate(target, input string, block int) error {
 	}
 	info, err := os.Stat(input)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s: no such file or directory", input)
+		return boundedfile.Missing(input)
 	}
 	if err != nil {
 		return fmt.Errorf("--input %s: %w", input, err)

@@ -3,12 +3,15 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/report/artifact"
 	"aiperf/internal/report/plots"
 	"aiperf/internal/report/runfiles"
@@ -41,6 +44,9 @@ func (v *visualCommand) each(p *Program, words []string, draw func(run *runfiles
 	}
 	done := 0
 	for _, dir := range dirs {
+		if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && len(dirs) == 1 {
+			return boundedfile.Missing(dir)
+		}
 		path := v.out
 		if path == "" {
 			path = filepath.Join(dir, v.name)

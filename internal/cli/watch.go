@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
 	"aiperf/internal/report/artifact"
@@ -230,7 +231,7 @@ func (w *watchedRun) begin(ctx context.Context) (bool, error) {
 func (w *watchedRun) checkRoot() error {
 	switch info, err := os.Stat(w.root); {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no directory %s; wait for a run to create it with --wait SECONDS", w.root)
+		return fmt.Errorf("%w; wait for a run to create it with --wait SECONDS", boundedfile.Missing(w.root))
 	case err != nil:
 		return err
 	case !info.IsDir():

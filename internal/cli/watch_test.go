@@ -115,7 +115,7 @@ func TestWatchWaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		wait time.Duration
 		want string
-	}{"in time": {5 * time.Second, ""}, "too late": {time.Second, "there is no directory"}, "not at all": {0, "--wait SECONDS"}} {
+	}{"in time": {5 * time.Second, ""}, "too late": {time.Second, "does not exist; wait for a run"}, "not at all": {0, "--wait SECONDS"}} {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "run")
 			synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/redact"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/run/kube"
@@ -96,7 +97,7 @@ func (p *Program) work(ctx context.Context, set *setting.CommandLine) (int, erro
 	if path := set.Text("--token-file", ""); path != "" {
 		token, err := p.readToken(path)
 		if err != nil {
-			return 0, fmt.Errorf("--token-file %s: %w", path, err)
+			return 0, fmt.Errorf("--token-file: %w", err)
 		}
 		o.Token = token
 	}
@@ -144,7 +145,7 @@ func (p *Program) readToken(path string) (string, error) {
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return "", err
+			return "", boundedfile.Named(path, err)
 		}
 		defer f.Close()
 		in = f
@@ -155,7 +156,7 @@ func (p *Program) readToken(path string) (string, error) {
 	}
 	token := strings.TrimSpace(string(text))
 	if token == "" {
-		return "", errors.New("it is empty")
+		return "", fmt.Errorf("%s is empty; copy the file that the controller names", path)
 	}
 	return token, nil
 }

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,7 +68,7 @@ func TestReadRateSeries(t *testing.T) {
 			t.Errorf("%s: error %v, want %q and the file", text, err, want)
 		}
 	}
-	if _, err := ReadRateSeries(filepath.Join(t.TempDir(), "none")); !os.IsNotExist(err) {
+	if _, err := ReadRateSeries(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
 }

@@ -101,7 +101,7 @@ func TestDashboardOfOneRun(t *testing.T) {
 	}
 	tick("c", "Comparing 2")
 	tick("b", "Plots of one run: c")
-	p.comes(`document.querySelector("#missing").textContent.includes("profile_export.jsonl: no such file")`)
+	p.comes(`document.querySelector("#missing").textContent.includes("profile_export.jsonl does not exist")`)
 	if len(p.complain) > 0 {
 		t.Error(p.complain)
 	}

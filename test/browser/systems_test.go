@@ -305,7 +305,7 @@ func TestSystems(t *testing.T) {
 	fresh.text(`document.querySelector("#trade-chart").scrollIntoView({ behavior: "instant", block: "center" })`)
 	fresh.do(chromedp.Evaluate(fmt.Sprintf(`(() => { const u = document.querySelector("#trade-chart figure").uplot; u.setCursor({ left: u.valToPos(%.9f, "x"), top: u.valToPos(%.9f, "y") }); })()`, list[3].speed, list[3].tokensPerSecond), nil))
 	fresh.comes(`document.querySelector("#trade-chart .tip").textContent.includes("S · ") && document.querySelector("#trade-chart .tip").textContent.includes("concurrency 6") && document.querySelector("#chosen").textContent.includes("S, concurrency 6")`)
-	if note := fresh.text(`document.querySelector(".verdict").textContent`); !strings.Contains(note, "absent: no such directory; it is skipped.") {
+	if note := fresh.text(`document.querySelector(".verdict").textContent`); !strings.Contains(note, "absent does not exist; it is skipped.") {
 		t.Errorf("the note says %q", note)
 	}
 	for _, tab := range []*tab{p, again, fresh} {

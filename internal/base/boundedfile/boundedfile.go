@@ -32,7 +32,7 @@ func Open(path string) (io.ReadCloser, error) {
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, Named(path, err)
 	}
 	info, err := file.Stat()
 	if err != nil || info.Mode().IsRegular() || info.IsDir() {

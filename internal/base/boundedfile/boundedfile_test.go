@@ -5,6 +5,7 @@ package boundedfile
 import (
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,7 +100,7 @@ func TestBounds(t *testing.T) {
 	if _, err := ReadAll(path, 4); err == nil || !strings.Contains(err.Error(), "more than 4 bytes") {
 		t.Errorf("%v", err)
 	}
-	if _, err := Open(path + "x"); !os.IsNotExist(err) {
+	if _, err := Open(path + "x"); !errors.Is(err, fs.ErrNotExist) || err.Error() != path+"x does not exist" {
 		t.Errorf("%v", err)
 	}
 }

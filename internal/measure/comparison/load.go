@@ -37,7 +37,7 @@ func Load(path string, skip float64) ([]Run, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("%s: no such file or directory", path)
+		return nil, boundedfile.Missing(path)
 	case err != nil:
 		return nil, err
 	}

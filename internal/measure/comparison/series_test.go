@@ -100,7 +100,7 @@ func TestNoSeries(t *testing.T) {
 	_, nothing := Load(t.TempDir(), 0)
 	for want, err := range map[string]error{
 		a + " is a series of 1 cells and " + run + " is not: name runs of one of its cells, for example " + run: mixed,
-		"no such file or directory": missing, "no cell is on both sides: A has rate_1, B has rate_2": apart, "is listed twice": twice, "rate_1: " + run + " cannot be compared: the client was the limit": single, "holds no": nothing,
+		"does not exist": missing, "no cell is on both sides: A has rate_1, B has rate_2": apart, "is listed twice": twice, "rate_1: " + run + " cannot be compared: the client was the limit": single, "holds no": nothing,
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"aiperf/internal/base/boundedfile"
 )
 
 // SettlingSuffix ends the directories of the runs with which find-capacity waits, between two cells, until the server has finished its queue.
@@ -20,7 +22,7 @@ func Find(paths []string, warn func(format string, args ...any)) ([]*Run, error)
 		info, err := os.Stat(path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return nil, fmt.Errorf("%s: no such directory", path)
+			return nil, boundedfile.Missing(path)
 		case err != nil:
 			return nil, err
 		case !info.IsDir():

@@ -13,6 +13,8 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
+
+	"aiperf/internal/base/boundedfile"
 )
 
 // File names of a run. Each file may be compressed; then its name ends with packed.
@@ -105,7 +107,7 @@ func (r *Run) open(name string) (io.ReadCloser, error) {
 	}
 	small, smallErr := os.Open(filepath.Join(r.Dir, name+packed))
 	if errors.Is(smallErr, fs.ErrNotExist) {
-		return nil, err // report the error with the usual name
+		return nil, boundedfile.Missing(filepath.Join(r.Dir, name)) // with the usual name
 	}
 	if smallErr != nil {
 		return nil, smallErr

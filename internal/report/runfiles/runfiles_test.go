@@ -52,7 +52,7 @@ func TestFind(t *testing.T) {
 	if got := strings.Join(names, " "); err != nil || got != "top/a top/a/deep top/again top/link" && got != "top/a top/a/deep top/b top/link" || len(said) != 1 {
 		t.Errorf("%v %v %v", err, names, said)
 	}
-	for path, want := range map[string]string{"none": "no such directory", "empty": "has no run", "half": "has no run", "empty/x": "not a directory"} {
+	for path, want := range map[string]string{"none": "none does not exist", "empty": "has no run", "half": "has no run", "empty/x": "not a directory"} {
 		if _, err := Find([]string{filepath.Join(dir, path)}, func(string, ...any) {}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

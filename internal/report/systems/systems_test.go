@@ -211,7 +211,7 @@ func TestBadDirectories(t *testing.T) {
 		t.Fatalf("%+v", c)
 	}
 	text := strings.Join(c.Notes, "\n")
-	for _, want := range []string{"empty has no run: a run has the files", "absent: no such directory; it is skipped.", "a: all its runs belong to a system before it.",
+	for _, want := range []string{"empty has no run: a run has the files", "absent does not exist; it is skipped.", "a: all its runs belong to a system before it.",
 		"b: the summary of run broken cannot be read", "Different versions of aiperf measured: 0.13.0 (1 point), 9.9 (1 point)", "Prompts differ: on average ", "1 of 2 points do not count"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no note says %q:\n%s", want, text)
@@ -224,7 +224,7 @@ func TestBadDirectories(t *testing.T) {
 		Options
 		want string
 	}{
-		{Options{Paths: []string{path("empty"), path("absent")}}, "no such directory"},
+		{Options{Paths: []string{path("empty"), path("absent")}}, "absent does not exist"},
 		{Options{Paths: []string{path("a"), path("b")}, Labels: []string{"x"}}, "--label: 1 name for 2 systems (a, b): give one for each"},
 		{Options{Paths: []string{path("a"), path("b")}, Labels: []string{"x", "x"}}, `--label "x": each system needs its own name`},
 		{Options{Paths: []string{path("a"), path("b")}, GPUs: []int{1, 2, 3}}, "--gpus: 3 values for 2 systems"},

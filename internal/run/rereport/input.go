@@ -30,7 +30,7 @@ const deepest = 5
 func Find(input string) ([]RunFiles, error) {
 	info, err := os.Stat(input)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: no such file or directory", input)
+		return nil, boundedfile.Missing(input)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)

@@ -247,7 +247,7 @@ func TestSameDirectory(t *testing.T) {
 			t.Errorf("%s: %v", in, err)
 		}
 	}
-	for in, says := range map[string]string{filepath.Join(dir, "missing"): "no such file", t.TempDir(): "has no raw export"} {
+	for in, says := range map[string]string{filepath.Join(dir, "missing"): "does not exist", t.TempDir(): "has no raw export"} {
 		if _, err := Find(in); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v does not say %q", in, err, says)
 		}

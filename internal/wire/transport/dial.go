@@ -210,11 +210,11 @@ func (o *TLS) config() (*tls.Config, error) {
 	if o.CertFile != "" {
 		chain, err := boundedfile.ReadAll(o.CertFile, maxCertificates)
 		if err != nil {
-			return nil, fmt.Errorf("TLS client certificate: %w", err)
+			return nil, &SettingError{"tls.cert_file", err}
 		}
 		key, err := boundedfile.ReadAll(o.KeyFile, maxCertificates)
 		if err != nil {
-			return nil, fmt.Errorf("TLS client key: %w", err)
+			return nil, &SettingError{"tls.key_file", err}
 		}
 		pair, err := tls.X509KeyPair(chain, key)
 		if err != nil {

@@ -150,7 +150,7 @@ func Load(from string) (c *Config, name string, err error) {
 	text := []byte(bundled[from])
 	if len(text) == 0 {
 		if text, err = boundedfile.ReadAll(from, maxConfig); errors.Is(err, os.ErrNotExist) {
-			return nil, "", fmt.Errorf("%s: no such file, and the only bundled configuration is named \"default\"", from)
+			return nil, "", fmt.Errorf("%w; the only bundled configuration is named \"default\"", err)
 		} else if err != nil {
 			return nil, "", err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/base/rng"
 	"aiperf/internal/base/setting"
 	"aiperf/internal/workload/dataset"
@@ -37,7 +38,7 @@ func SampleFile(path, named, column string, as setting.Spell) (*FileSample, erro
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return nil, fmt.Errorf("%s does not exist", path)
+		return nil, boundedfile.Missing(path)
 	case err != nil:
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"aiperf/internal/base/boundedfile"
 	"aiperf/internal/text/hfhub"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset/table"
@@ -36,7 +37,9 @@ const (
 // cached opens a file in the local directory given for the repository, else in the cache of the working directory; nil = not found.
 func (b *builder) cached(name string) (table.Reader, error) {
 	if dir := b.options.Hub.Dir; dir != "" {
-		return table.Open(filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		r, err := table.Open(path)
+		return r, boundedfile.Named(path, err)
 	}
 	r, err := table.Open(filepath.Join(b.options.Cache, name))
 	if errors.Is(err, os.ErrNotExist) {

@@ -117,7 +117,7 @@ func TestSources(t *testing.T) {
 	if err := Read(path, func(Line) bool { n++; return true }); err != nil || n != 2 {
 		t.Errorf("%d lines, %v", n, err)
 	}
-	if err := Read(path+"x", nil); err == nil || !strings.HasSuffix(err.Error(), "r.jsonlx: no such file") {
+	if err := Read(path+"x", nil); err == nil || !strings.HasSuffix(err.Error(), "r.jsonlx does not exist") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(path, []byte("\x1f\x8b\xff\xff"), 0o600); err != nil {

@@ -3,7 +3,6 @@ package rows
 import (
 	"bufio"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -67,8 +66,5 @@ type stream struct {
 }
 
 func openError(path string, err error) error {
-	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s: no such file", path)
-	}
-	return err
+	return boundedfile.Named(path, err)
 }
