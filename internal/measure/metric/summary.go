@@ -201,7 +201,15 @@ func (r *Reducer) describeGaps(pos int, of []int32, all []*totals) {
 		all[0].dist[pos] = stats.DescribeSeq(r.gaps.Values(), r.gaps.Len())
 		return
 	}
+	sizes, row := make([]int, len(all)), 0
+	for n := range r.lens.Values() {
+		sizes[of[row]] += int(n)
+		row++
+	}
 	split := make([][]float64, len(all))
+	for b, n := range sizes {
+		split[b] = make([]float64, 0, n) // appending would leave garbage
+	}
 	gaps, lens := r.gaps.Cursor(), r.lens.Cursor()
 	for row := range r.rows {
 		for range int(lens.Next()) {
