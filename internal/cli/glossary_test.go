@@ -56,7 +56,7 @@ func glossary(t *testing.T) string {
 		"request is reported with average, minimum, maximum, percentiles and standard deviation over all valid requests.\n" +
 		"Lags, `read_delay_max` and `tcp_…` cover failed requests as well.\n" +
 		"Metrics over time (`effective_…`, `active_…`, `tokens_in_flight`) are curves: their statistics weight each value by the time that it lasted.\n" +
-		"In a run of more than about 500,000 tokens, their percentiles may be up to 0.006 % too low.\n" +
+		"In a run of more than about 250,000 tokens, their percentiles may be up to 0.006 % too low.\n" +
 		"Without `--streaming` there is no T1, so those of tokens, of prefill and of decoding are absent.\n\n" +
 		"## All metrics\n\n| name in files | title | unit | formula |\n|---|---|---|---|\n")
 	for _, one := range metric.All() {

@@ -12,28 +12,33 @@ import (
 // perSecond converts tokens per ns to tokens per second.
 const perSecond = 1e9
 
-// stepsPerPart is the number of steps up to which a run has one part. They take 8 MB for a curve. Percentiles over time are exact in a run of one part; in
+// stepsPerPart is the number of steps up to which a run has one part. They take 4 MB for a curve. Percentiles over time are exact in a run of one part; in
 // longer ones they are up to 0.006 % too low.
-const stepsPerPart = 1 << 19
+const stepsPerPart = 1 << 18
 
 // curveSums describes every curve in the window of every bucket. It builds one curve of one part of the run at a time to limit memory.
 type curveSums struct {
 	r       *Reducer
 	buckets []bucket
 	out     []map[string]stats.TimeWeighted
-	open    []map[string]*openCurve // by bucket, for windows that the part does not contain
-	growing map[string]*growingCurve
+	open    []map[string]*openCurve   // by bucket, for windows that the part does not contain
+	running map[string]*stats.Running // by curve
 	part    *part
-	// Shared by all curves, because they are long.
-	segments []stats.Segment
+	// Memory that curves share, because they are long.
+	rooms    [rooms]stats.Steps
 	perUser  stats.Curve
+	segments []stats.Segment
 }
 
-// growingCurve is a curve that is built part by part.
-type growingCurve struct {
-	stats.Running
-	steps stats.Steps // of the last part; the next one takes their memory
-}
+// room is memory for the steps of one curve. A curve is valid until another one is built in its room.
+type room int
+
+const (
+	ofUsers room = iota
+	ofRate
+	ofAll
+	rooms // number of them
+)
 
 // openCurve describes a curve in a window of which only some parts are known yet.
 type openCurve struct {
@@ -47,7 +52,7 @@ func (r *Reducer) curves(buckets []bucket) []map[string]stats.TimeWeighted {
 }
 
 func (r *Reducer) curvesOfParts(buckets []bucket, steps int) []map[string]stats.TimeWeighted {
-	s := &curveSums{r: r, buckets: buckets, out: make([]map[string]stats.TimeWeighted, len(buckets)), open: make([]map[string]*openCurve, len(buckets)), growing: map[string]*growingCurve{}}
+	s := &curveSums{r: r, buckets: buckets, out: make([]map[string]stats.TimeWeighted, len(buckets)), open: make([]map[string]*openCurve, len(buckets)), running: map[string]*stats.Running{}}
 	if r.rows == 0 {
 		return s.out
 	}
@@ -66,18 +71,18 @@ func (r *Reducer) curvesOfParts(buckets []bucket, steps int) []map[string]stats.
 
 // add adds all curves of the part.
 func (s *curveSums) add(pictured, streamed bool) {
-	all := s.curve("requests", 0, concurrency)
+	all := s.curve("requests", ofAll, 0, concurrency)
 	s.put("effective_concurrency", all, 1)
 	if pictured {
-		pictures := s.curve("pictures", 0, imageRate)
+		pictures := s.curve("pictures", ofRate, 0, imageRate)
 		s.put("effective_image_samples_per_second", pictures, perSecond)
-		s.active("active_image_samples_per_second", pictures, s.curve("requests with pictures", 0, imageUsers))
+		s.active("active_image_samples_per_second", pictures, s.curve("requests with pictures", ofUsers, 0, imageUsers))
 		s.put("effective_image_samples_per_second_per_user", s.per(pictures, all), perSecond)
 	}
 	if !streamed {
 		return // nothing separates prefill from decoding: these curves are not measured, and 0 would be wrong
 	}
-	total := s.curve("total", s.part.requests, totalRate)
+	total := s.curve("total", ofRate, s.part.requests, totalRate)
 	s.put("effective_total_throughput", total, perSecond)
 	s.active("active_total_throughput", total, all)
 	for _, phase := range [...]struct {
@@ -85,28 +90,28 @@ func (s *curveSums) add(pictured, streamed bool) {
 		users, per func(*Reducer, *timeline, *stats.Steps)
 		extra      int
 	}{{"prefill", prefillUsers, prefillRate, 0}, {"decode", decodeUsers, decodeRate, s.part.gaps}} {
-		users := s.curve(phase.name+" users", 0, phase.users)
+		users := s.curve(phase.name+" users", ofUsers, 0, phase.users)
 		s.put("effective_"+phase.name+"_concurrency", users, 1)
-		rate := s.curve(phase.name, phase.extra, phase.per)
+		rate := s.curve(phase.name, ofRate, phase.extra, phase.per)
 		s.put("effective_"+phase.name+"_throughput", rate, perSecond)
 		s.active("active_"+phase.name+"_throughput", rate, users)
 		rate = s.per(rate, users)
 		s.put("effective_"+phase.name+"_throughput_per_user", rate, perSecond)
 		s.active("active_"+phase.name+"_throughput_per_user", rate, users)
 	}
-	s.put("tokens_in_flight", s.curve("tokens in flight", s.part.requests+s.part.gaps, inFlight), 1)
+	s.put("tokens_in_flight", s.curve("tokens in flight", ofRate, s.part.requests+s.part.gaps, inFlight), 1)
 }
 
 // curve builds a curve in the part. It begins with the value that it has at the end of the part before. Each request adds about two steps; extra is the
 // number of further ones.
-func (s *curveSums) curve(name string, extra int, steps func(*Reducer, *timeline, *stats.Steps)) stats.Curve {
-	c := s.growing[name]
-	if c == nil {
-		c = new(growingCurve)
-		s.growing[name] = c
+func (s *curveSums) curve(name string, in room, extra int, steps func(*Reducer, *timeline, *stats.Steps)) stats.Curve {
+	running := s.running[name]
+	if running == nil {
+		running = new(stats.Running)
+		s.running[name] = running
 	}
 	size := 2*s.part.requests + extra
-	list := slices.Grow(c.steps[:0], size+size/8+blockRows) // appending would leave garbage
+	list := slices.Grow(s.rooms[in][:0], size+size/8+blockRows) // appending would leave garbage
 	list.Add(s.part.from, 0)
 	s.r.each(s.part.blocks, func(t *timeline) {
 		before := len(list)
@@ -119,8 +124,8 @@ func (s *curveSums) curve(name string, extra int, steps func(*Reducer, *timeline
 		}
 		list = kept
 	})
-	c.steps = list
-	return c.Curve(list)
+	s.rooms[in] = list
+	return running.Curve(list)
 }
 
 // per divides a rate by the number of users. The result is valid until the next call.

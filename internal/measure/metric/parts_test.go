@@ -82,8 +82,8 @@ func TestMemoryOfASummary(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	r.Summary(Window{})
 	runtime.ReadMemStats(&after)
-	if each := float64(after.TotalAlloc-before.TotalAlloc) / (requests * messages); each > 80 {
-		t.Errorf("%.0f bytes for each token, more than 80", each)
+	if each := float64(after.TotalAlloc-before.TotalAlloc) / (requests * messages); each > 64 {
+		t.Errorf("%.0f bytes for each token, more than 64", each)
 	} else {
 		t.Logf("%.0f bytes for each token", each)
 	}

@@ -9,21 +9,24 @@ import (
 // weightBits is the number of mantissa bits that select a bucket of Weights: 0.006 % relative width.
 const weightBits = 14
 
+// pageBits is the number of those bits that select a bucket of a page. The values of a page differ by at most 6 %.
+const pageBits = 10
+
 // Weights describes segments of a curve that are too many to be stored. Averages, extremes and standard deviations are exact. A percentile is the
 // smallest value of its bucket, at most 0.006 % below the exact one. The zero value has no segments.
 type Weights struct {
 	total        int64
 	sum, squares Sum
 	min, max     float64
-	pages        map[uint64]*weightPage // by sign and exponent of the values
+	pages        map[uint64]*weightPage // by the first bits of the values
 	last         *weightPage            // that of the last value
 	key          uint64                 // its key
 }
 
-// weightPage is the buckets of the values with an exponent: for how long the curve had such a value, and the smallest one.
+// weightPage is the buckets of the values with the same first bits: for how long the curve had such a value, and the smallest one.
 type weightPage struct {
-	ns    [1 << weightBits]int64
-	least [1 << weightBits]float64
+	ns    [1 << pageBits]int64
+	least [1 << pageBits]float64
 }
 
 // Add adds segments.
@@ -37,13 +40,13 @@ func (w *Weights) Add(list []Segment) {
 		w.sum.Add(float64(x.Dt) * x.V)
 		w.squares.Add(float64(x.Dt) * x.V * x.V)
 		at := ordered(x.V) >> (52 - weightBits)
-		if key := at >> weightBits; w.last == nil || key != w.key {
+		if key := at >> pageBits; w.last == nil || key != w.key {
 			if w.pages[key] == nil {
 				w.pages[key] = new(weightPage)
 			}
 			w.last, w.key = w.pages[key], key
 		}
-		i := at & (1<<weightBits - 1)
+		i := at & (1<<pageBits - 1)
 		if w.last.ns[i] == 0 || x.V < w.last.least[i] {
 			w.last.least[i] = x.V
 		}
