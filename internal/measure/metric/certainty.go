@@ -52,6 +52,7 @@ func (f *requestFacts) doubt() (d requestUncertainty) {
 		switch {
 		case messageOf(f.rec, &c[i]).Clock == record.PacketClock:
 			d.packets++
+		case uncertain(i) > 0 && len(f.rec.Exchanges) > 0 && !messageOf(f.rec, &c[i]).Shared: // the answer to a poll
 		case uncertain(i) > 0, i+1 < len(c) && c[i+1].At == c[i].At: // imported records only show equal timestamps
 			d.shared++
 		}

@@ -34,7 +34,7 @@ const (
 
 // gapsDoubtful reports whether gaps between messages may be wrong in more than a few requests.
 func (e *ClientStats) gapsDoubtful() bool {
-	return float64(e.UncertainGaps) > uncertainShare*float64(e.Valid)
+	return e.Polled == 0 && float64(e.UncertainGaps) > uncertainShare*float64(e.Valid) // a polled answer has no tokens
 }
 
 // Instants returns the source of the message timestamps.
@@ -144,6 +144,8 @@ func (e *ClientStats) lateness() string {
 	first := fmt.Sprintf("The first token may be up to %s late%s", formatDuration(e.FirstErrorMax), among(e.UncertainFirst))
 	gaps := fmt.Sprintf("aps between tokens up to %s%s", formatDuration(e.GapErrorMax), among(e.UncertainGaps))
 	switch {
+	case e.Polled > 0:
+		return fmt.Sprintf("An answer may be up to %s late, because a job is polled", formatDuration(max(e.FirstErrorMax, e.GapErrorMax)))
 	case e.StreamAnswers == 0:
 		return strings.Replace(first, "The first token", "An answer", 1)
 	case e.GapErrorMax == 0:

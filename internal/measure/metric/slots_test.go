@@ -73,3 +73,15 @@ func TestSlotsAsWords(t *testing.T) {
 		}
 	}
 }
+
+// TestPolledJobs: of a polled job, the sentence names polling as the cause, and neither gaps nor a capture matter.
+func TestPolledJobs(t *testing.T) {
+	e := calm()
+	e.ReadDelays, e.Polled, e.UncertainGaps, e.GapErrorMax = 5, e.Valid, e.Valid, 100*msec
+	if text := e.doubtClause(nil, 0); !strings.HasPrefix(text, "aiperf learns only by polling when a job is done") || strings.Contains(text, "capture") {
+		t.Error(text)
+	}
+	if e.gapsDoubtful() || e.lateness() != "An answer may be up to 100 ms late, because a job is polled" {
+		t.Errorf("%t, %s", e.gapsDoubtful(), e.lateness())
+	}
+}

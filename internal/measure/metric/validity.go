@@ -56,6 +56,7 @@ type ClientStats struct {
 	ServerPods *ServerPods // events of the server's pods; nil = it runs on no cluster, or nobody watched
 	SlotUse
 	LumpStats
+	Polled int64 // valid requests of an endpoint whose jobs are polled
 	CacheUse
 }
 

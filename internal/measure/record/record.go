@@ -100,6 +100,13 @@ func (r *Record) Release() {
 	}
 }
 
+// FoundLate records that what the last message reports may have happened up to a number of ns before it arrived.
+func (r *Record) FoundLate(by int64) {
+	if n := len(r.Messages); n > 0 {
+		r.Messages[n-1].UncertainNs = max(r.Messages[n-1].UncertainNs, by)
+	}
+}
+
 // Follow appends a further exchange: its messages, its end and, if it failed, its error. The bytes of both are released together.
 func (r *Record) Follow(method, url string, x *Record) {
 	e := Exchange{Method: method, URL: url, Start: x.Start, Ack: x.Ack, End: x.End, Status: x.Status}
@@ -134,7 +141,8 @@ type Message struct {
 	At int64 // time of the arrival that completed it, by Clock
 	// UncertainNs is by how many ns the message may have arrived before At. It shared its read with later bytes, because the timestamp of a read is
 	// that of its last byte; or the client took the timestamp itself. The message arrived after the last instant at which its connection had no
-	// unread bytes, and after the request was sent. 0 = At is the arrival, as precisely as Clock allows.
+	// unread bytes, and after the request was sent. 0 = At is the arrival, as precisely as Clock allows. The answer to a poll is uncertain back to the
+	// poll before it.
 	UncertainNs int64
 	Clock       Clock
 	Body        bool     // a whole body, not an event

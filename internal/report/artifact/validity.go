@@ -124,6 +124,7 @@ var validityKeys = []validityKey{
 	{"finish_reason_answers", func(s *metric.ClientStats) any { return &s.FinishReasons }},
 	{"one_message_answers", func(s *metric.ClientStats) any { return &s.OneMessage }},
 	{"one_read_answers", func(s *metric.ClientStats) any { return &s.OneLump }},
+	{"polled_requests", func(s *metric.ClientStats) any { return &s.Polled }},
 	{"streamed_answers", func(s *metric.ClientStats) any { return &s.StreamAnswers }},
 	{"lumped_answers", func(s *metric.ClientStats) any { return &s.LumpedAnswers }},
 	{"lump_events", func(s *metric.ClientStats) any { return &s.LumpEvents }},

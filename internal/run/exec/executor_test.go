@@ -220,6 +220,12 @@ func TestPolling(t *testing.T) {
 		if len(rec.Messages) != 3 || len(rec.Exchanges) != 4 || rec.Exchanges[3].URL != "http://other/film" || rec.Exchanges[0].Start == 0 {
 			t.Errorf("%d messages, exchanges %+v", len(rec.Messages), rec.Exchanges)
 		}
+		late := rec.Exchanges[2].End - rec.Exchanges[1].Start // the film may have been ready since the poll before the last one
+		for i, want := range []int64{0, late, late} {
+			if by := rec.Messages[i].UncertainNs; by != want || late <= 0 {
+				t.Errorf("message %d is uncertain by %d, want %d", i, by, want)
+			}
+		}
 		if reply, failure := endpoint.Decode(polling{}, rec, endpoint.DecodeOptions{}); failure != nil || reply.Contents[0].Message != 1 {
 			t.Errorf("%+v %v", reply, failure)
 		}

@@ -13,7 +13,8 @@ import (
 )
 
 // followUp sends the requests that an answer needs to be complete: polls and downloads. All of them belong to one request of the load: the record ends
-// with the last exchange, and each exchange has a line in it. The request timeout starts again with the first follow-up.
+// with the last exchange, and each exchange has a line in it. The request timeout starts again with the first follow-up. A result may have been ready
+// since the poll before the one that found it was sent, so the last message is uncertain by that time.
 func (a *armedRequest) followUp(rec *record.Record) {
 	f := a.next(rec)
 	if f == nil {
@@ -25,6 +26,7 @@ func (a *armedRequest) followUp(rec *record.Record) {
 		ctx, stop = context.WithTimeout(ctx, a.timeout)
 		defer stop()
 	}
+	asked, unseen := rec.Start, int64(0)
 	for ; f != nil; f = a.next(rec) {
 		if !pause(ctx, f.After) && a.ctx.Err() == nil {
 			rec.End, rec.Error = a.clock(), late(f)
@@ -36,6 +38,12 @@ func (a *armedRequest) followUp(rec *record.Record) {
 			return
 		}
 		a.sendFollowUp(ctx, rec, wire, f)
+		last := &rec.Exchanges[len(rec.Exchanges)-1]
+		if f.After > 0 {
+			unseen = rec.End - asked
+		}
+		asked = last.Start
+		rec.FoundLate(unseen)
 	}
 }
 

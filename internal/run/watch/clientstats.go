@@ -34,6 +34,9 @@ func ClientStats(run *metric.Run, phases []*load.PhaseStats, m *MachineStats, re
 	e.CancelledByUser = run.Cancelled
 	e.Certainty, e.CutUse, e.TimeoutUse, e.RateUse, e.AnswerUse = s.Certainty, s.CutUse, s.TimeoutUse, s.RateUse, s.AnswerUse
 	e.CancelUse = s.CancelUse
+	if results.Endpoint.FollowsUp {
+		e.Polled = s.Valid
+	}
 	e.LumpStats = results.Profiling().Lumps()
 	e.PathUse = results.Profiling().Paths()
 	if results.Config.Endpoint.ConnectionReuse != config.ReuseNever { // otherwise a request starts before its connection
