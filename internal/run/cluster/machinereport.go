@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -89,18 +90,20 @@ func (l *machineLoad) Machines() (list []metric.Machine) {
 // fenced reports whether the machine lost sight of the controller and ended its part by itself.
 func (p *part) fenced() bool { return p.report != nil && p.report.Fenced }
 
-// leftAt returns since when a machine that was lost, or ended its part by itself, is missing in the load; 0 = it did not leave.
+// leftAt returns since when a machine that was lost, or ended its part by itself, is missing in the load; 0 = it did not leave. A machine whose process
+// was stopped ends its part only when it continues: it is missing since the controller gave it up.
 func (p *part) leftAt() int64 {
-	at := p.lostAt
 	if !p.fenced() {
-		return at
+		return p.lostAt
 	}
+	stopped := int64(0)
 	for i := range p.now.Snapshots {
-		if stopped := p.now.Snapshots[i].SentAll; stopped != 0 {
-			at = stopped
-		}
+		stopped = cmp.Or(p.now.Snapshots[i].SentAll, stopped)
 	}
-	return at
+	if p.lostAt != 0 && stopped != 0 {
+		return min(p.lostAt, stopped)
+	}
+	return cmp.Or(stopped, p.lostAt)
 }
 
 // lagOf returns p99 of the schedule lag of the measured phases.

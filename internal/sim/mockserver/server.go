@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -53,7 +54,10 @@ func New(o Options) (*Server, error) {
 // Listen binds an address ("127.0.0.1:0" = any free port) and starts to answer requests. Close ends it.
 func (s *Server) Listen(address string) error {
 	l, err := net.Listen("tcp", address)
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Errorf("mock server: %s: another program uses this port; choose another one, or 0 for a free one", address)
+	case err != nil:
 		return fmt.Errorf("mock server: %w", err)
 	}
 	s.mu.Lock()

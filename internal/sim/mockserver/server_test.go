@@ -450,3 +450,20 @@ func TestOptionErrors(t *testing.T) {
 		t.Errorf("%q %v", args, err)
 	}
 }
+
+// TestBusyPort: a port in use is reported in words that say what to do.
+func TestBusyPort(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s, err := New(Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Listen(l.Addr().String()); err == nil || !strings.HasSuffix(err.Error(), "another program uses this port; choose another one, or 0 for a free one") {
+		t.Error(err)
+	}
+}

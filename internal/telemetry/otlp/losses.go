@@ -46,7 +46,7 @@ func (l *losses) warnLost(begun int64, warn func(string)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if f := l.failures["metrics"]; f != nil {
-		warn(fmt.Sprintf("OpenTelemetry: the collector did not take the metrics, deliveries that failed: %d, the last error: %v", f.count, f.err))
+		warn(fmt.Sprintf("OpenTelemetry: the collector did not accept the metrics %d times; the last error: %v", f.count, f.err))
 	}
 	if lost := begun - l.delivered; lost > 0 {
 		text := fmt.Sprintf("OpenTelemetry: %d of %d spans were not delivered", lost, begun)
