@@ -64,6 +64,18 @@ func (s *Selection) NewReducer() *Reducer {
 	return r
 }
 
+// KeepIn puts the values of further rows into a store.
+func (r *Reducer) KeepIn(s *stats.Store) {
+	for _, c := range []*stats.Column{&r.class, &r.start, &r.end, &r.lens, &r.gaps, &r.overflow, &r.doubts.wrong, &r.margins.late, &r.margins.firstLate} {
+		c.KeepIn(s)
+	}
+	for i, c := range r.values {
+		c.KeepIn(s)
+		r.margins.below[i].KeepIn(s)
+		r.margins.above[i].KeepIn(s)
+	}
+}
+
 // Add adds a row. The row may be used afterwards.
 func (r *Reducer) Add(row *Row) {
 	r.counts[row.Class]++

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"aiperf/internal/measure/record"
+	"aiperf/internal/measure/stats"
 )
 
 // fail is a failed request that starts at 100 ms.
@@ -304,6 +305,11 @@ func TestOrder(t *testing.T) {
 // fill makes n streamed requests of 5 messages with socket instants.
 func fill(set *Selection, n int) *Reducer {
 	r := set.NewReducer()
+	r.fill(n)
+	return r
+}
+
+func (r *Reducer) fill(n int) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i := range n {
 		at := float64(i) / 10
@@ -314,9 +320,30 @@ func fill(set *Selection, n int) *Reducer {
 		for k := range 5 {
 			reply.Contents = append(reply.Contents, record.Content{At: ms(at + 10 + 10*float64(k) + rng.Float64()), Text: "a"})
 		}
-		r.Add(set.Row(rec, reply, record.Counts{Input: 20, Output: 8, Reasoning: -1}))
+		r.Add(r.set.Row(rec, reply, record.Counts{Input: 20, Output: 8, Reasoning: -1}))
 	}
-	return r
+}
+
+// TestSummaryFromAFile: values that are kept in a file give the summary of those in memory.
+func TestSummaryFromAFile(t *testing.T) {
+	set := newSelection(t, chat)
+	want, kept := fill(set, 50_000), set.NewReducer()
+	kept.KeepIn(stats.NewStore(t.TempDir(), 0))
+	kept.fill(50_000)
+	figures := func(r *Reducer) string { s := r.Summary(Window{}); return fmt.Sprint(s.Results, s.Bounds, s.Certainty) }
+	if a, b := figures(kept), figures(want); a != b || len(a) < 5000 {
+		t.Errorf("%s, want %s", a, b)
+	}
+	if a, b := heapOf(kept), heapOf(want); a > b/2 {
+		t.Errorf("%d bytes in memory, %d without a file", a, b)
+	}
+}
+
+// heapOf returns the memory that a reducer holds.
+func heapOf(r *Reducer) (bytes uint64) {
+	all := heap()
+	*r = Reducer{}
+	return all - heap()
 }
 
 func heap() uint64 {

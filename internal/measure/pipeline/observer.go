@@ -1,6 +1,9 @@
 package pipeline
 
-import "aiperf/internal/measure/metric"
+import (
+	"aiperf/internal/measure/metric"
+	"aiperf/internal/measure/stats"
+)
 
 // Observer receives every row once, in the order of the files, from a single goroutine. It must copy what it stores of a row, and it must not block.
 type Observer interface {
@@ -13,10 +16,19 @@ type aggregate struct {
 	phases            map[int]*metric.Reducer // by index over all phases; only phases with their own reducer
 }
 
-func newAggregate(set *metric.Selection, split []int) *aggregate {
-	a := &aggregate{profiling: set.NewReducer(), warmup: set.NewReducer(), phases: map[int]*metric.Reducer{}}
-	for _, index := range split {
-		a.phases[index] = set.NewReducer()
+// columnMemory is the number of bytes from which values of requests are kept in a temporary file: about a million requests, or 50 million tokens.
+const columnMemory = 256 << 20
+
+func newAggregate(opts *Options) *aggregate {
+	store := stats.NewStore(opts.SpillDir, columnMemory)
+	reducer := func() *metric.Reducer {
+		r := opts.Metrics.NewReducer()
+		r.KeepIn(store)
+		return r
+	}
+	a := &aggregate{profiling: reducer(), warmup: reducer(), phases: map[int]*metric.Reducer{}}
+	for _, index := range opts.Split {
+		a.phases[index] = reducer()
 	}
 	return a
 }

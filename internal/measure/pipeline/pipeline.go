@@ -49,7 +49,7 @@ type Options struct {
 	Workers  int    // 0 = one per core
 	Queue    int    // maximum number of finished records waiting in memory; 0 = 1024
 	Memory   int64  // maximum bytes of answers and media waiting in memory; 0 = 128 MiB
-	SpillDir string // directory of the temporary file; "" = the system's
+	SpillDir string // directory of temporary files, of records and of values; "" = the system's
 }
 
 // Sink is an output file with an entry for every request.
@@ -106,7 +106,7 @@ func New(opts Options) *Pipeline {
 	p := &Pipeline{
 		opts: opts, done: make(chan []result, 4*opts.Workers),
 		spill:  spill{dir: opts.SpillDir},
-		sums:   newAggregate(opts.Metrics, opts.Split),
+		sums:   newAggregate(&opts),
 		broken: make([]error, len(opts.Sinks)),
 		inputs: newInputCounts(),
 	}

@@ -1,8 +1,10 @@
 package stats
 
 import (
+	"encoding/binary"
 	"iter"
 	"math"
+	"sync"
 )
 
 // chunkLen is the number of values that are packed together.
@@ -14,15 +16,19 @@ const chunkLen = 4096
 type Column struct {
 	chunks []chunk
 	tail   []float64
+	store  *Store
 }
 
-// chunk is one packed block. Exactly one of the slices is set; for a constant block all are nil.
+// chunk is one packed block.
 type chunk struct {
-	same   float64
-	halves []uint16
-	words  []uint32
-	wide   []float64
+	same  float64 // of a block without width
+	width int     // bytes of a value: 0, 2, 4 or 8
+	block []byte  // little endian; nil = in the file of the store, or without width
+	at    int64   // where in the file
 }
+
+// KeepIn puts further blocks of the column into a store.
+func (c *Column) KeepIn(s *Store) { c.store = s }
 
 // Len returns the number of values.
 func (c *Column) Len() int { return len(c.chunks)*chunkLen + len(c.tail) }
@@ -31,7 +37,11 @@ func (c *Column) Len() int { return len(c.chunks)*chunkLen + len(c.tail) }
 func (c *Column) Append(v float64) {
 	c.tail = append(c.tail, v)
 	if len(c.tail) == chunkLen {
-		c.chunks = append(c.chunks, pack(c.tail))
+		k := pack(c.tail)
+		if at, ok := c.store.put(k.block); ok {
+			k.block, k.at = nil, at
+		}
+		c.chunks = append(c.chunks, k)
 		c.tail = c.tail[:0]
 	}
 }
@@ -46,7 +56,7 @@ func (c *Column) Pad(n int, v float64) {
 // AppendTo appends all values to dst.
 func (c *Column) AppendTo(dst []float64) []float64 {
 	for i := range c.chunks {
-		dst = c.chunks[i].appendTo(dst)
+		dst = c.chunks[i].appendTo(dst, c.store)
 	}
 	return append(dst, c.tail...)
 }
@@ -56,7 +66,7 @@ func (c *Column) Values() iter.Seq[float64] {
 	return func(yield func(float64) bool) {
 		var buf []float64
 		for i := range c.chunks {
-			buf = c.chunks[i].appendTo(buf[:0])
+			buf = c.chunks[i].appendTo(buf[:0], c.store)
 			for _, v := range buf {
 				if !yield(v) {
 					return
@@ -74,7 +84,7 @@ func (c *Column) Values() iter.Seq[float64] {
 // At returns value i.
 func (c *Column) At(i int) float64 {
 	if k := i / chunkLen; k < len(c.chunks) {
-		return c.chunks[k].at(i % chunkLen)
+		return c.chunks[k].value(i%chunkLen, c.store)
 	}
 	return c.tail[i-len(c.chunks)*chunkLen]
 }
@@ -87,36 +97,52 @@ func pack(v []float64) chunk {
 		small = small && x >= 0 && x <= math.MaxUint32 && x == math.Trunc(x) && !math.Signbit(x)
 		top = max(top, x)
 	}
+	k := chunk{width: 8}
 	switch {
 	case same:
 		return chunk{same: v[0]}
 	case small && top <= math.MaxUint16:
-		return chunk{halves: convert[uint16](v)}
+		k.width = 2
 	case small:
-		return chunk{words: convert[uint32](v)}
+		k.width = 4
 	}
-	return chunk{wide: append([]float64(nil), v...)}
-}
-
-func convert[T uint16 | uint32](v []float64) []T {
-	out := make([]T, len(v))
+	k.block = make([]byte, len(v)*k.width)
 	for i, x := range v {
-		out[i] = T(x)
+		switch at := k.block[i*k.width:]; k.width {
+		case 2:
+			binary.LittleEndian.PutUint16(at, uint16(x))
+		case 4:
+			binary.LittleEndian.PutUint32(at, uint32(x))
+		default:
+			binary.LittleEndian.PutUint64(at, math.Float64bits(x))
+		}
 	}
-	return out
+	return k
 }
 
-func (k *chunk) appendTo(dst []float64) []float64 {
-	switch {
-	case k.wide != nil:
-		return append(dst, k.wide...)
-	case k.words != nil:
-		for _, x := range k.words {
-			dst = append(dst, float64(x))
+// blocks holds memory for blocks that are read from a file.
+var blocks = sync.Pool{New: func() any { return new([8 * chunkLen]byte) }}
+
+func (k *chunk) appendTo(dst []float64, s *Store) []float64 {
+	block := k.block
+	if block == nil && k.width > 0 {
+		room := blocks.Get().(*[8 * chunkLen]byte)
+		defer blocks.Put(room)
+		block = room[:chunkLen*k.width]
+		s.read(block, k.at)
+	}
+	switch k.width {
+	case 8:
+		for i := 0; i < len(block); i += 8 {
+			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(block[i:])))
 		}
-	case k.halves != nil:
-		for _, x := range k.halves {
-			dst = append(dst, float64(x))
+	case 4:
+		for i := 0; i < len(block); i += 4 {
+			dst = append(dst, float64(binary.LittleEndian.Uint32(block[i:])))
+		}
+	case 2:
+		for i := 0; i < len(block); i += 2 {
+			dst = append(dst, float64(binary.LittleEndian.Uint16(block[i:])))
 		}
 	default:
 		for range chunkLen {
@@ -126,16 +152,25 @@ func (k *chunk) appendTo(dst []float64) []float64 {
 	return dst
 }
 
-func (k *chunk) at(i int) float64 {
-	switch {
-	case k.wide != nil:
-		return k.wide[i]
-	case k.words != nil:
-		return float64(k.words[i])
-	case k.halves != nil:
-		return float64(k.halves[i])
+// value returns value i of the block.
+func (k *chunk) value(i int, s *Store) float64 {
+	if k.width == 0 {
+		return k.same
 	}
-	return k.same
+	at := k.block
+	if at == nil {
+		at = make([]byte, k.width)
+		s.read(at, k.at+int64(i*k.width))
+	} else {
+		at = at[i*k.width:]
+	}
+	switch k.width {
+	case 8:
+		return math.Float64frombits(binary.LittleEndian.Uint64(at))
+	case 4:
+		return float64(binary.LittleEndian.Uint32(at))
+	}
+	return float64(binary.LittleEndian.Uint16(at))
 }
 
 // Cursor reads a column from its beginning, value by value, and returns NaN after its end.
@@ -163,7 +198,7 @@ func (r *Cursor) Next() float64 {
 	for r.i == len(r.buf) {
 		switch {
 		case r.k < len(r.c.chunks):
-			r.buf = r.c.chunks[r.k].appendTo(r.buf[:0])
+			r.buf = r.c.chunks[r.k].appendTo(r.buf[:0], r.c.store)
 		case r.k == len(r.c.chunks):
 			r.buf = append(r.buf[:0], r.c.tail...)
 		default:

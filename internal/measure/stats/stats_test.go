@@ -137,6 +137,9 @@ func TestColumn(t *testing.T) {
 			return float64(x) / 3
 		}
 		var c Column
+		if rapid.Bool().Draw(t, "stored") {
+			c.KeepIn(NewStore("", rapid.SampledFrom([]int{0, 2 * chunkLen, 1 << 30}).Draw(t, "limit")))
+		}
 		for i := range n {
 			c.Append(value(i))
 		}
@@ -157,25 +160,21 @@ func TestColumn(t *testing.T) {
 	})
 }
 
-// TestColumnSize prints the memory of a value.
+// TestColumnSize: a value takes the bytes that it needs.
 func TestColumnSize(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		value float64
-		form  func(chunk) bool
+		bytes int
 	}{
-		{"tokens", 512, func(k chunk) bool { return k.halves != nil }},
-		{"ns", 2e9, func(k chunk) bool { return k.words != nil }},
-		{"rates", 0.5, func(k chunk) bool { return k.wide != nil }},
-		{"negative", -1, func(k chunk) bool { return k.wide != nil }},
-		{"negative zero", math.Copysign(0, -1), func(k chunk) bool { return k.wide != nil }},
+		{"tokens", 512, 2}, {"ns", 2e9, 4}, {"rates", 0.5, 8}, {"negative", -1, 8}, {"negative zero", math.Copysign(0, -1), 8},
 	} {
 		var col Column
 		col.Append(1)
 		for range chunkLen - 1 {
 			col.Append(c.value)
 		}
-		if len(col.chunks) != 1 || !c.form(col.chunks[0]) {
+		if len(col.chunks) != 1 || len(col.chunks[0].block) != chunkLen*c.bytes {
 			t.Errorf("%s are not packed as they should be", c.name)
 		}
 	}
