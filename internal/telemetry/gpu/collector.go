@@ -203,7 +203,7 @@ func (c *Collector) Within(w metric.Window) *metric.GPUTelemetry {
 func (c *Collector) Result(w metric.Window, grace int64) *metric.GPUTelemetry {
 	t := c.Within(metric.Window{From: w.From, To: w.To + grace})
 	var text string
-	if t.Energy, text = c.series.Energy(w); text != "" {
+	if t.Energy, text = c.series.Energy(w, grace); text != "" {
 		c.Warn("GPU telemetry: " + text)
 	}
 	for _, s := range c.sources {

@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,10 @@ import (
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
 )
+
+// nearEnd is how far from the ends of the window, in ns, the readings may be whose increase is reported for a GPU: then it is also the GPU's part of the
+// energy, so that the total is the sum of the reported figures (telemetry, section 5).
+const nearEnd = 666e6
 
 // closeCover is the largest difference between the time that readings of an energy counter cover and the window, as a share of the window, at which
 // the increase of the counter is the energy of the window.
@@ -24,10 +29,11 @@ type counted struct {
 }
 
 // Energy returns the energy that the GPUs of each platform used within a window, in J. An exporter can read its counters less often than it is asked,
-// fail for a time, or lose a counter when a driver restarts, so the increase between two readings can belong to another time than the window. It is
-// scaled to the window if it belongs to half of it or more. Otherwise the energy of a GPU is its mean power times the window, or the increase if the power
+// fail for a time, or lose a counter when a driver restarts, so the increase between two readings can belong to another time than the window. If the
+// reported readings are not near its ends, the increase is scaled to the window if it belongs to half of it or more. Otherwise the energy of a GPU is its mean power times the window, or the increase if the power
 // is unknown, and the text names the GPU. A platform without any energy counter is missing.
-func (s *Series) Energy(w metric.Window) (energy map[string]float64, text string) {
+// Figures of GPUs also have readings up to grace (ns) after the window.
+func (s *Series) Energy(w metric.Window, grace int64) (energy map[string]float64, text string) {
 	if w.To <= w.From {
 		return nil, ""
 	}
@@ -39,7 +45,7 @@ func (s *Series) Energy(w metric.Window) (energy map[string]float64, text string
 	for key, t := range s.gpus {
 		tags := energyTags[t.device.Platform]
 		counter, power := s.column(t, tags.counter), s.column(t, tags.power)
-		joules, exact := t.joules(counter, power, w)
+		joules, exact := t.joules(counter, power, w, grace)
 		if math.IsNaN(joules) {
 			continue
 		}
@@ -93,11 +99,14 @@ func (s *Series) column(t *gpuTrack, tag string) *stats.Column {
 }
 
 // joules returns the energy of one GPU within a window, NaN if it is unknown. exact is false if no counter covers the window.
-func (t *gpuTrack) joules(counter, power *stats.Column, w metric.Window) (joules float64, exact bool) {
+func (t *gpuTrack) joules(counter, power *stats.Column, w metric.Window, grace int64) (joules float64, exact bool) {
 	length := float64(w.To - w.From)
 	var list []counted
 	if counter != nil {
 		list = t.readings(counter)
+	}
+	if increase := reported(list, w, grace); increase > 0 {
+		return increase * joulesPerMJ, true
 	}
 	increase, ns := cover(list[min(1, len(list)):], w) // the first page may be much older than its reading, because an exporter keeps a page for a while
 	switch {
@@ -137,6 +146,32 @@ func (t *gpuTrack) readings(column *stats.Column) (list []counted) {
 	return list
 }
 
+// reported returns the increase of a counter that the statistics of the GPU state, from the last reading before the window to the last one until grace (ns)
+// after its end. It is NaN if the counter went back, or if one of these readings is not near its end of the window.
+func reported(list []counted, w metric.Window, grace int64) (increase float64) {
+	from, to := 0, -1
+	for i, r := range list {
+		if r.at < w.From {
+			from = i
+		}
+		if r.at <= w.To+grace {
+			to = i
+		}
+	}
+	if to <= from || abs(list[from].at-w.From) > nearEnd || abs(list[to].at-w.To) > nearEnd {
+		return math.NaN()
+	}
+	return increaseOf(list[from : to+1])
+}
+
+// increaseOf returns the increase of a counter from the first to the last of its readings, NaN if it went back.
+func increaseOf(list []counted) float64 {
+	if !slices.IsSortedFunc(list, func(a, b counted) int { return cmp.Compare(a.value, b.value) }) {
+		return math.NaN()
+	}
+	return list[len(list)-1].value - list[0].value
+}
+
 // cover returns the increase of a counter between the readings that are closest to the start and the end of a window, and the time between them in ns.
 // The increase is NaN if the counter went back or has fewer than two readings.
 func cover(list []counted, w metric.Window) (increase, ns float64) {
@@ -145,12 +180,7 @@ func cover(list []counted, w metric.Window) (increase, ns float64) {
 	}
 	from := closest(list, w.From)
 	to := closest(list, w.To)
-	for i := from; i < to; i++ {
-		if list[i+1].value < list[i].value {
-			return math.NaN(), 0
-		}
-	}
-	return list[to].value - list[from].value, float64(list[to].at - list[from].at)
+	return increaseOf(list[from : to+1]), float64(list[to].at - list[from].at)
 }
 
 // closest returns the index of the reading that is closest to an instant.
