@@ -66,6 +66,9 @@ func addDrawn(t *rapid.T, r *Reducer) {
 // TestMemoryOfASummary: a summary of a long run takes memory for a part of it, not for every token.
 func TestMemoryOfASummary(t *testing.T) {
 	testhome.Slow(t)
+	if testhome.RaceDetector {
+		t.Skip("one goroutine; the detector takes memory, too")
+	}
 	r := newSelection(t, chat).NewReducer()
 	const requests, messages = 10_000, 300
 	for i := range requests {
