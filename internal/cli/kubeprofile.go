@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -77,23 +75,6 @@ func (p *Program) kubeSweep() *cobra.Command {
 	})
 }
 
-// leaving is the text of a signal: the first stops the run, the second leaves.
-type leaving struct {
-	out   io.Writer
-	run   string
-	count atomic.Int32
-}
-
-// Write implements io.Writer. What it is given describes signals of a local run.
-func (l *leaving) Write(b []byte) (int, error) {
-	text := "\naiperf: the run is being stopped; its files follow\n        a second signal leaves now\n"
-	if l.count.Add(1) > 1 {
-		text = "\naiperf: leaving; come back with: aiperf kube attach " + l.run + "\n"
-	}
-	_, err := io.WriteString(l.out, text)
-	return len(b), err
-}
-
 // longestCommand is the length of the longest command line that a report shows, bytes.
 const longestCommand = 8 << 10
 
@@ -130,7 +111,10 @@ func (p *Program) profileOnCluster(ctx context.Context, own *setting.CommandLine
 	}
 	done := func(status int) int { return status }
 	if p.Watch != nil {
-		ctx, done = p.Watch(ctx, &leaving{out: p.Err, run: c.spec.Name})
+		ctx, done = p.Watch(ctx, &signalTexts{
+			out:   p.Err,
+			first: "the run is being stopped; its files follow\n        a second signal leaves now", second: "leaving; come back with: aiperf kube attach " + c.spec.Name,
+		})
 	}
 	status, err := p.runOnCluster(ctx, cluster, c, keys, own)
 	return done(status), err

@@ -119,7 +119,7 @@ func (p *Program) work(ctx context.Context, set *setting.CommandLine) (int, erro
 	}
 	done := func(status int) int { return status }
 	if p.Watch != nil {
-		ctx, done = p.Watch(ctx, p.Err)
+		ctx, done = p.Watch(ctx, &signalTexts{out: p.Err, first: "this machine leaves the run; once the load has begun, the controller reports it as lost\n        a second signal exits now", second: "exiting now"})
 	}
 	return done(p.Work(ctx, o)), nil
 }
