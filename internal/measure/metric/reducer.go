@@ -64,7 +64,7 @@ func (s *Selection) NewReducer() *Reducer {
 	return r
 }
 
-// KeepIn puts the values of further rows into a store.
+// KeepIn puts the values of the reducer, which must be empty, into a store.
 func (r *Reducer) KeepIn(s *stats.Store) {
 	for _, c := range []*stats.Column{&r.class, &r.start, &r.end, &r.lens, &r.gaps, &r.overflow, &r.doubts.wrong, &r.margins.late, &r.margins.firstLate} {
 		c.KeepIn(s)

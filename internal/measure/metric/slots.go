@@ -42,7 +42,7 @@ func (u *SlotUse) SlotLossRange() string {
 
 // slotDoubt says that the client may have been unable to fill its closed loop.
 func (u *SlotUse) slotDoubt() string {
-	return fmt.Sprintf("This machine may have limited the throughput: it knows only when it read an answer. For up to %.1f %% of the slots' time "+
+	return fmt.Sprintf("This machine may have limited the throughput: aiperf knows only when it read an answer, not when the answer arrived. For up to %.1f %% of the slots' time "+
 		"an answer may have arrived while the next request was not yet sent.", 100*u.mostSlotLoss())
 }
 

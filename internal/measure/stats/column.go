@@ -27,7 +27,7 @@ type chunk struct {
 	at    int64   // where in the file
 }
 
-// KeepIn puts further blocks of the column into a store.
+// KeepIn puts the blocks of the column, which must be empty, into a store.
 func (c *Column) KeepIn(s *Store) { c.store = s }
 
 // Len returns the number of values.
