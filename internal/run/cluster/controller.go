@@ -49,8 +49,9 @@ type Controller struct {
 	spares  []string // names of machines that wait for a place
 	started int      // number of processes that this controller has started
 	epoch   int64
-	current *machineLoad  // nil = no run
-	changed chan struct{} // closed at each change of the members
+	current *machineLoad    // nil = no run
+	changed chan struct{}   // closed at each change of the members
+	refusal map[string]bool // refusals that the user has seen
 }
 
 // member is a machine that has joined or was started.
@@ -74,14 +75,14 @@ func Open(ctx context.Context, o Options) (*Controller, error) {
 	}
 	c := &Controller{
 		opts: o, list: list, timeout: o.Machines.TimeoutOr().Duration(), wait: o.Machines.WaitOr().Duration(), token: keys.Token, members: map[string]*member{},
-		changed: make(chan struct{}),
+		changed: make(chan struct{}), refusal: map[string]bool{},
 	}
 	o.Secret(c.token)
 	listen, advertise, err := c.addresses(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c.server, err = bus.Listen(bus.Options{Listen: listen, Advertise: advertise, Token: c.token, Certificate: keys.Certificate, Encrypt: o.Machines.Keys != "", Answer: c.answer, Note: c.note, Store: c.store, Presence: c.presence})
+	c.server, err = bus.Listen(bus.Options{Listen: listen, Advertise: advertise, Token: c.token, Certificate: keys.Certificate, Encrypt: o.Machines.Keys != "", Answer: c.answer, Note: c.note, Store: c.store, Presence: c.presence, Refused: c.refused})
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %w", o.As("machines.listen"), listen, err)
 	}
@@ -249,9 +250,11 @@ func (c *Controller) join(name string, data []byte) (*welcome, error) {
 		return nil, err
 	}
 	if h.Build != build() {
+		c.noteRefusal(h.Host, name, fmt.Sprintf("it runs another build of aiperf (%s)", terminal.Text(h.Version)))
 		return &welcome{StatusOther, fmt.Sprintf("this is aiperf %s, the controller is aiperf %s, built from other sources: install the same program on every machine", h.Version, c.opts.Version)}, nil
 	}
 	if !c.admit(name, &h) && !(h.Spare && c.keepSpare(name, &h)) {
+		c.noteRefusal(h.Host, name, "the run has all of its machines already")
 		return &welcome{StatusLate, fmt.Sprintf("the run has its %s already; a spare machine would wait for the place of a lost one", terminal.Plural(int64(c.list.Count), "machine"))}, nil
 	}
 	return &welcome{}, nil

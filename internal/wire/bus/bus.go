@@ -53,8 +53,9 @@ const (
 	startTimeout  = 5 * time.Second
 )
 
-// ErrRefused is the error of a worker whose token or name the controller does not accept.
-var ErrRefused = errors.New("the controller refused this worker: the token is wrong, or another worker has the same name; copy the token file again, or give this machine another name")
+// ErrRefused is the error of a worker whose token, name or version the controller does not accept.
+var ErrRefused = errors.New("the controller refused this worker, and says why: the token is wrong, another worker has the same name, or the versions of aiperf differ; " +
+	"copy the token file again, give this machine another name, or install the version of the controller")
 
 // ErrOldEpoch is the error of a worker that sends pieces of an epoch that has ended.
 var ErrOldEpoch = errors.New("the controller has begun another run: it takes no more results of this one")

@@ -3,6 +3,7 @@ package bus
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"aiperf/internal/base/binenc"
 	"aiperf/internal/base/clock"
 )
 
@@ -225,9 +227,10 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestRefused: wrong token, taken and impossible names, wrong certificate, nobody there.
+// TestRefused: wrong token, taken and impossible names, wrong certificate, nobody there. The controller hears of the refusals that are its own.
 func TestRefused(t *testing.T) {
-	c := listen(t, Options{Encrypt: true})
+	refused := make(chan string, 10)
+	c := listen(t, Options{Encrypt: true, Refused: func(address, name, reason string) { refused <- address + " " + name + ": " + reason }})
 	dial(t, c.Join(), "w1", nil)
 	for _, o := range []DialOptions{
 		{Join: c.Join(), Token: testToken + "0", Name: "w2"},
@@ -240,6 +243,11 @@ func TestRefused(t *testing.T) {
 	}
 	if d := c.Drops(); d[DroppedToken] != 2 || d[DroppedName] != 1 {
 		t.Errorf("%v", d)
+	}
+	for _, want := range []string{"127.0.0.1 w2: wrong token", "127.0.0.1 w2: wrong token", "127.0.0.1 w1: name not valid or taken"} {
+		if got := <-refused; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	for _, name := range []string{"", ">", "*", "w.1", "controller.", "-w", strings.Repeat("w", 64), "w 1"} {
 		if _, err := Dial(deadline(t), DialOptions{Join: c.Join(), Token: testToken, Name: name}); err == nil || errors.Is(err, ErrRefused) {
@@ -255,6 +263,41 @@ func TestRefused(t *testing.T) {
 	defer cancel()
 	if _, err := Dial(ctx, DialOptions{Join: Join{Host: "127.0.0.1", Port: 1}, Token: testToken, Name: "w4"}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("nobody there: %v", err)
+	}
+}
+
+// TestOtherVersion: a worker of a version with other messages is refused at once, whatever follows its greeting. A stranger gets no answer.
+func TestOtherVersion(t *testing.T) {
+	refused := make(chan string, 10)
+	c := listen(t, Options{Refused: func(address, name, reason string) { refused <- address + " " + name + ": " + reason }})
+	for other, want := range map[string]string{"aiperf bus 9": "127.0.0.1 : another version of aiperf", "aiperf": ""} {
+		conn, err := net.Dial("tcp", c.Join().address())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(20 * time.Second))
+		w := binenc.NewWriter(nil)
+		w.String(&other)
+		if _, err := conn.Write(binary.BigEndian.AppendUint32(nil, uint32(len(w.Bytes())+1))); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(append([]byte{byte(frameHello)}, w.Bytes()...)); err != nil {
+			t.Fatal(err)
+		}
+		kind, _, err := readFrame(conn, 0)
+		if answered := err == nil && kind == frameRefused; answered != (want != "") {
+			t.Errorf("%q: kind %d, %v", other, kind, err)
+		}
+		if want == "" {
+			continue
+		}
+		if got := <-refused; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if len(refused) > 0 {
+		t.Errorf("also refused: %s", <-refused)
 	}
 }
 

@@ -91,17 +91,35 @@ func (s *Server) greet(c *connection) (w *member, bulk bool) {
 	}
 	var h hello
 	reason := DroppedDamaged
-	if kind == frameHello && decode(body, &h) == nil {
-		reason = s.auth.refusal(&h)
+	if kind == frameHello {
+		err := decode(body, &h)
+		reason = s.auth.refusal(&h, err)
 	}
 	if reason == "" {
 		return s.member(h.Name), h.Bulk
 	}
 	s.drops.add(reason)
 	if reason != DroppedDamaged { // a stranger who does not speak this language gets no answer
+		s.refused(c, &h, reason)
 		_, _ = c.Write(encodeFrame(frameRefused, nil)) // the worker tries again without it
 	}
 	return nil, false
+}
+
+// refused reports a worker that may not connect.
+func (s *Server) refused(c *connection, h *hello, reason string) {
+	if s.opts.Refused == nil {
+		return
+	}
+	address, _, err := net.SplitHostPort(c.RemoteAddr().String())
+	if err != nil {
+		return // the connection has ended
+	}
+	name := h.Name
+	if CheckName(name) != nil {
+		name = ""
+	}
+	s.opts.Refused(address, name, reason)
 }
 
 // member returns the account of the worker with a name.

@@ -3,13 +3,17 @@ package bus
 import (
 	"crypto/sha256"
 	"crypto/subtle"
+	"strings"
 	"sync"
 
 	"aiperf/internal/base/binenc"
 )
 
-// greeting is the first field of a hello. It changes with the messages of the bus.
-const greeting = "aiperf bus 2"
+// greeting is the first field of a hello. It changes with the messages of the bus, but for its first words.
+const (
+	greeting      = greetingWords + "2"
+	greetingWords = "aiperf bus "
+)
 
 // sessionLength is the number of characters of a session.
 const sessionLength = 32
@@ -39,10 +43,13 @@ type authenticator struct {
 	sessions map[string][sha256.Size]byte // digests, by name
 }
 
-// refusal returns why a worker may not connect, one of the reasons for a drop, or "".
-func (a *authenticator) refusal(h *hello) string {
+// refusal returns why a worker may not connect, one of the reasons for a drop, or "". damaged is the error of reading its hello: other versions may have
+// other fields after the greeting.
+func (a *authenticator) refusal(h *hello, damaged error) string {
 	switch {
-	case h.Greeting != greeting:
+	case h.Greeting != greeting && strings.HasPrefix(h.Greeting, greetingWords):
+		return DroppedVersion
+	case damaged != nil || h.Greeting != greeting:
 		return DroppedDamaged
 	case !equal(h.Token, a.token) || len(h.Session) != sessionLength:
 		return DroppedToken

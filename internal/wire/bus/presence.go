@@ -126,6 +126,7 @@ func (w *member) leave(unseen time.Duration, now int64) {
 const (
 	DroppedToken   = "wrong token"
 	DroppedName    = "name not valid or taken"
+	DroppedVersion = "another version of aiperf"
 	DroppedKind    = "message not allowed"
 	DroppedSize    = "message too large"
 	DroppedDamaged = "message damaged"

@@ -31,6 +31,8 @@ type Options struct {
 	Store func(member string, p *Piece) error
 	// Presence hears of joins, losses and returns, one after the other.
 	Presence func(Event)
+	// Refused hears of a worker that may not connect: its IP address, its name ("" = not valid), and the reason (DroppedToken, DroppedName, DroppedVersion).
+	Refused func(address, name, reason string)
 }
 
 // Server is the controller's end of the bus.
