@@ -34,6 +34,19 @@ func TestMoreChoices(t *testing.T) {
 	}
 }
 
+// TestOneNumberedChoice: choices do not alternate if all messages have the same choice, whatever its number, or if one body has all choices.
+func TestOneNumberedChoice(t *testing.T) {
+	for name, messages := range map[string][]record.Message{
+		"numbered from 1": {{At: 1, Raw: []byte(`data: {"choices":[{"index":1,"delta":{"content":"a"}}]}` + "\n\n")}, {At: 2, Raw: []byte(`data: {"choices":[{"index":1,"delta":{"content":"b"}}]}` + "\n\n")}},
+		"reversed":        {{At: 1, Body: true, Raw: []byte(`{"object":"chat.completion","choices":[{"index":1,"message":{"content":"ab"}},{"index":0,"message":{"content":"c"}}]}`)}},
+	} {
+		reply, failure := Decode(codec(t, "chat", Settings{}), &record.Record{End: 9, Messages: messages}, DecodeOptions{})
+		if failure != nil || reply.Output != "ab" || reply.AlternatingChoices {
+			t.Errorf("%s: %v, %q, alternating choices: %t", name, failure, reply.Output, reply.AlternatingChoices)
+		}
+	}
+}
+
 // TestAlternatingChoices: choices that come in separate messages are all part of the reply, which says so. A later choice without text changes nothing.
 func TestAlternatingChoices(t *testing.T) {
 	for _, c := range []struct {

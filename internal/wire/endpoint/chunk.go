@@ -1,6 +1,8 @@
 package endpoint
 
 import (
+	"strconv"
+
 	"aiperf/internal/base/jsontext"
 	"aiperf/internal/measure/record"
 )
@@ -17,7 +19,7 @@ type chunk struct {
 	message part
 	other   part        // of a choice that is not the first
 	more    bool        // such a choice has text
-	later   bool        // the choice that was read is not number 0
+	choice  int         // number of the choice that was read; a missing one is 0
 	kind    record.Kind // kind of the items
 	items   int         // number of vectors or scores
 }
@@ -90,7 +92,7 @@ func (c *chunk) reset() {
 		c.message.reset()
 	}
 	c.object, c.typ, c.failure, c.usage, c.drafts, c.finish, c.items = jsontext.Text{}, jsontext.Text{}, jsontext.Text{}, nil, nil, jsontext.Text{}, 0
-	c.more, c.later = false, false
+	c.more, c.choice = false, 0
 }
 
 // chosen returns the part that counts: the one that matches the object's name, otherwise the one that is present.
@@ -193,8 +195,7 @@ func firstChoice(d *jsonAnswer, s *jsontext.Scanner, member func(d *jsonAnswer, 
 		for first := true; s.Next('}', first); first = false {
 			key := s.Key()
 			if string(key) == "index" {
-				number := s.Raw()
-				d.chunk.later = len(number) > 0 && '1' <= number[0] && number[0] <= '9'
+				d.chunk.choice, _ = strconv.Atoi(string(s.Raw()))
 				continue
 			}
 			member(d, s, key)

@@ -34,7 +34,8 @@ type jsonAnswer struct {
 	unreadable    int           // number of messages that are not JSON
 	earlyUsage    bool          // content came after the last usage object
 	moreChoices   bool          // a message has text in a choice that is not the first
-	alternating   bool          // content of a choice that is not the first came in a separate message
+	choice        int           // number of the choice of the first content
+	alternating   bool          // messages have content of different choices
 	looksStreamed bool          // a body that looks like a stream
 	memory        memoryBuilder // nil = no Memory was requested
 	state         any           // state of the type across documents
@@ -307,10 +308,11 @@ func (d *jsonAnswer) keep(at int64, index int) {
 		return
 	}
 	d.earlyUsage = len(d.usage) > 0 && len(c.usage) == 0
-	d.alternating = d.alternating || c.later
 	if len(d.pending) == 0 {
+		d.choice = c.choice
 		d.firstUsage = append(d.firstUsage[:0], c.usage...)
 	}
+	d.alternating = d.alternating || c.choice != d.choice
 	d.pending = append(d.pending, pendingContent{at, index, kind, [2]int{n, len(d.out)}, [2]int{r, len(d.reasoning)}})
 }
 
