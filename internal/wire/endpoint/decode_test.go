@@ -47,18 +47,21 @@ func delta(members string) string {
 
 func TestUsage(t *testing.T) {
 	for raw, want := range map[string]record.Usage{
-		`{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}`:                                                                               {Prompt: 9, Completion: 2, Total: 11},
-		`{"prompt_tokens":"9","completion_tokens":"x"}`:                                                                                             {Prompt: 9},
-		`{"prompt_tokens":-4,"completion_tokens":2.0}`:                                                                                              {Completion: 2},
-		`{"input_tokens":5,"cache_read_input_tokens":3,"cache_creation_input_tokens":2}`:                                                            {Prompt: 10, CacheRead: 3, CacheWrite: 2},
-		`{"inputTokens":5,"outputTokens":1,"cacheReadInputTokens":3}`:                                                                               {Prompt: 8, Completion: 1, CacheRead: 3},
-		`{"prompt_tokens":5,"input_tokens":5,"cache_read_input_tokens":3}`:                                                                          {Prompt: 5, CacheRead: 3},
-		`{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6,"thoughtsTokenCount":7,"totalTokenCount":18,"cachedContentTokenCount":1}}`: {Prompt: 5, Completion: 6, Reasoning: 7, Total: 18, CacheRead: 1},
-		`{"meta":{"tokens":{"input_tokens":5,"output_tokens":6},"cached_tokens":2}}`:                                                                {Prompt: 5, Completion: 6, CacheRead: 2},
-		`{"prompt_tokens":1,"tokens":{"prompt_tokens":9,"output_tokens":2}}`:                                                                        {Prompt: 1, Completion: 2},
+		`{"prompt_tokens":9,"completion_tokens":2,"total_tokens":11}`:                                                                                                                                      {Prompt: 9, Completion: 2, Total: 11},
+		`{"prompt_tokens":"9","completion_tokens":"x"}`:                                                                                                                                                    {Prompt: 9},
+		`{"prompt_tokens":-4,"completion_tokens":2.0}`:                                                                                                                                                     {Completion: 2},
+		`{"input_tokens":5,"cache_read_input_tokens":3,"cache_creation_input_tokens":2}`:                                                                                                                   {Prompt: 10, CacheRead: 3, CacheWrite: 2},
+		`{"inputTokens":5,"outputTokens":1,"cacheReadInputTokens":3}`:                                                                                                                                      {Prompt: 8, Completion: 1, CacheRead: 3},
+		`{"prompt_tokens":5,"input_tokens":5,"cache_read_input_tokens":3}`:                                                                                                                                 {Prompt: 5, CacheRead: 3},
+		`{"usageMetadata":{"promptTokenCount":5,"candidatesTokenCount":6,"thoughtsTokenCount":7,"totalTokenCount":18,"cachedContentTokenCount":1}}`:                                                        {Prompt: 5, Completion: 13, Reasoning: 7, Total: 18, CacheRead: 1},
+		`{"prompt_tokens":32,"completion_tokens":9,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}`:                                                                                {Prompt: 32, Completion: 103, Reasoning: 94, Total: 135},
+		`{"prompt_tokens":32,"completion_tokens":103,"total_tokens":135,"completion_tokens_details":{"reasoning_tokens":94}}`:                                                                              {Prompt: 32, Completion: 103, Reasoning: 94, Total: 135},
+		`{"promptTokenCount":5,"toolUsePromptTokenCount":2,"candidatesTokenCount":6,"thoughtsTokenCount":7,"totalTokenCount":20}`:                                                                          {Prompt: 5, ToolUsePrompt: 2, Completion: 13, Reasoning: 7, Total: 20},
+		`{"meta":{"tokens":{"input_tokens":5,"output_tokens":6},"cached_tokens":2}}`:                                                                                                                       {Prompt: 5, Completion: 6, CacheRead: 2},
+		`{"prompt_tokens":1,"tokens":{"prompt_tokens":9,"output_tokens":2}}`:                                                                                                                               {Prompt: 1, Completion: 2},
 		`{"completion_tokens_details":{"reasoning_tokens":4,"audio_tokens":5,"accepted_prediction_tokens":6,"rejected_prediction_tokens":7},"prompt_tokens_details":{"cached_tokens":1,"audio_tokens":2}}`: {Reasoning: 4, CompletionAudio: 5, AcceptedPrediction: 6, RejectedPrediction: 7, CacheRead: 1, PromptAudio: 2},
 		`{"prompt_cache_hit_tokens":1,"prompt_cache_miss_tokens":2,"toolUsePromptTokenCount":3,"prompt_audio_seconds":1.5}`:                                                                                {CacheRead: 1, CacheMiss: 2, ToolUsePrompt: 3, PromptAudioSeconds: 1.5},
-		`{"prompt_tokens":0,"prompt_audio_seconds":"3"}`: {Prompt: 0},
+		`{"prompt_tokens":0,"prompt_audio_seconds":"3"}`:                                                                                                                                                   {Prompt: 0},
 	} {
 		got := *parseUsage([]byte(raw))
 		fillAbsent(&want, raw)

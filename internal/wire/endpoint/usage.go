@@ -87,6 +87,7 @@ func parseUsage(raw []byte) *record.Usage {
 	if v, ok := all.find("prompt_audio_seconds"); ok && v.plain {
 		u.PromptAudioSeconds = v.f
 	}
+	addReasoning(u)
 	addCached(all, u)
 	return u
 }
@@ -104,6 +105,13 @@ func unwrap(all counts) counts {
 		}
 	}
 	return all
+}
+
+// addReasoning adds the reasoning tokens to the completion count, for vendors that count them separately (xAI, Gemini). Their total shows it.
+func addReasoning(u *record.Usage) {
+	if u.Reasoning > 0 && u.Prompt >= 0 && u.Completion >= 0 && u.Total == u.Prompt+max(0, u.ToolUsePrompt)+u.Completion+u.Reasoning {
+		u.Completion += u.Reasoning
+	}
 }
 
 // addCached adds the cached tokens to the prompt count, for vendors that count them separately.
