@@ -59,7 +59,7 @@ func (p *part) read(s *jsontext.Scanner) {
 			p.readCalls(s)
 		case "function_call":
 			c := call{}
-			c.readFunction(s)
+			c.read(s, "arguments")
 			p.tools = append(p.tools, c)
 		case "audio":
 			p.readAudio(s)
@@ -119,7 +119,10 @@ func (p *part) readCalls(s *jsontext.Scanner) {
 			case "type":
 				c.kind = s.Text()
 			case "function":
-				c.readFunction(s)
+				c.read(s, "arguments")
+			case "custom":
+				c.custom = true
+				c.read(s, "input")
 			default:
 				s.Skip()
 			}
@@ -128,8 +131,8 @@ func (p *part) readCalls(s *jsontext.Scanner) {
 	}
 }
 
-// readFunction reads the name and the arguments. Arguments that are not a string count as their compact JSON.
-func (c *call) readFunction(s *jsontext.Scanner) {
+// read reads the name and the arguments, which are in the member with a name. Arguments that are not a string count as their compact JSON.
+func (c *call) read(s *jsontext.Scanner, arguments string) {
 	c.name, c.arguments = jsontext.Text{}, jsontext.Text{}
 	if !s.Open('{') {
 		s.Skip()
@@ -139,7 +142,7 @@ func (c *call) readFunction(s *jsontext.Scanner) {
 		switch string(s.Key()) {
 		case "name":
 			c.name = s.Text()
-		case "arguments":
+		case arguments:
 			switch s.Kind() {
 			case '{', '[':
 				c.arguments = jsontext.Text{Raw: jsontext.AppendCompact(nil, s), Set: true}

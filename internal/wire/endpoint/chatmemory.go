@@ -16,6 +16,7 @@ type chatMemory struct {
 type wholeCall struct {
 	index                     int
 	id, kind, name, arguments []byte
+	custom                    bool
 }
 
 func (k *chatMemory) take(d *jsonAnswer) {
@@ -32,6 +33,7 @@ func (k *chatMemory) take(d *jsonAnswer) {
 		}
 		w.name = c.name.Append(w.name)
 		w.arguments = c.arguments.Append(w.arguments)
+		w.custom = w.custom || c.custom
 	}
 }
 
@@ -42,7 +44,7 @@ func (k *chatMemory) call(index int) *wholeCall {
 			return &k.calls[i]
 		}
 	}
-	k.calls = append(k.calls, wholeCall{index: index, kind: []byte("function")})
+	k.calls = append(k.calls, wholeCall{index: index})
 	return &k.calls[len(k.calls)-1]
 }
 
@@ -82,11 +84,19 @@ func (c *wholeCall) append(b []byte, first bool) []byte {
 	}
 	b = append(b, `{"id":`...)
 	b = jsontext.AppendString(b, string(c.id))
+	member, arguments := "function", "arguments"
+	if c.custom {
+		member, arguments = "custom", "input"
+	}
+	kind := string(c.kind)
+	if kind == "" {
+		kind = member
+	}
 	b = append(b, `,"type":`...)
-	b = jsontext.AppendString(b, string(c.kind))
-	b = append(b, `,"function":{"name":`...)
+	b = jsontext.AppendString(b, kind)
+	b = append(b, `,"`+member+`":{"name":`...)
 	b = jsontext.AppendString(b, string(c.name))
-	b = append(b, `,"arguments":`...)
+	b = append(b, `,"`+arguments+`":`...)
 	b = jsontext.AppendString(b, string(c.arguments))
 	return append(b, '}', '}')
 }

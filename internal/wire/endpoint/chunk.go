@@ -42,6 +42,7 @@ type call struct {
 	index           int
 	id, kind        jsontext.Text
 	name, arguments jsontext.Text
+	custom          bool // of a custom tool, whose arguments are any text
 }
 
 // reset clears the part but keeps the capacity of its lists.

@@ -203,6 +203,9 @@ func TestInputTexts(t *testing.T) {
 		{"chat", `{"messages":[{"role":"system","content":"s"},{"role":"user","name":"n","content":[{"type":"text","text":"a\u00e9"},{"type":"image_url","image_url":{"url":"u"}}]},` +
 			`{"role":"assistant","content":null,"reasoning_content":"no","tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}],` +
 			`"tools":[{"type":"function","function":{"name":"calc","description":"adds","parameters":{"type": "object"}}}]}`, `s|aé|f|{}|calc|adds|{"type":"object"}`, 0, 1},
+		{"chat", `{"messages":[{"role":"assistant","tool_calls":[{"type":"custom","custom":{"name":"f","input":"x"}}]}],` +
+			`"tools":[{"type":"custom","custom":{"name":"f","description":"runs"}}]}`, "f|x|f|runs", 0, 0},
+		{"responses", `{"input":[{"type":"custom_tool_call","name":"f","input":"x"},{"type":"custom_tool_call_output","output":"9"}],"tools":[{"type":"custom","name":"f"}]}`, "f|x|9|f", 0, 0},
 		{"chat", `{"prompt":"abc"}`, "abc", 0, 0},
 		{"completions", `{"prompt":["a","b"]}`, "a|b", 0, 0},
 		{"completions", `{"prompt":[1,2,3]}`, "", 3, 0},

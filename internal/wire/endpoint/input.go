@@ -143,9 +143,12 @@ func (x *inputTexts) content(s *jsontext.Scanner) {
 func callTexts(s *jsontext.Scanner) []jsontext.Text {
 	var c call
 	members(s, func(key string) {
-		if key == "function" {
-			c.readFunction(s)
-		} else {
+		switch key {
+		case "function":
+			c.read(s, "arguments")
+		case "custom":
+			c.read(s, "input")
+		default:
 			s.Skip()
 		}
 	})
@@ -177,7 +180,7 @@ func (x *inputTexts) tool(s *jsontext.Scanner) {
 		}
 	}
 	members(s, func(key string) {
-		if key == "function" && s.Kind() == '{' {
+		if (key == "function" || key == "custom") && s.Kind() == '{' {
 			members(s, read)
 			return
 		}

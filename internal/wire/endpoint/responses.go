@@ -198,7 +198,7 @@ func (x *inputTexts) item(s *jsontext.Scanner) {
 			x.content(s)
 		case "name":
 			c.name = s.Text()
-		case "arguments":
+		case "arguments", "input":
 			c.arguments = s.Text()
 		default:
 			s.Skip()

@@ -73,7 +73,7 @@ func responsesMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	switch string(key) {
 	case "delta":
 		r.delta = s.Text()
-	case "text", "refusal", "transcript", "arguments":
+	case "text", "refusal", "transcript", "arguments", "input", "code":
 		r.full = s.Text()
 	case "output_index":
 		r.place.output, _ = number(s)
@@ -160,7 +160,7 @@ func (p *part) event(r *responseDoc, kind []byte) {
 		to = &p.transcript
 	case "response.reasoning_text", "response.reasoning_summary_text":
 		to, class = &p.reasoning, reasoningOutput
-	case "response.function_call_arguments":
+	case "response.function_call_arguments", "response.custom_tool_call_input", "response.mcp_call_arguments", "response.code_interpreter_call_code":
 		class = argumentsOutput
 	default:
 		return
@@ -178,7 +178,7 @@ func (p *part) event(r *responseDoc, kind []byte) {
 // begun reads the name of a call that begins.
 func (p *part) begun(r *responseDoc) {
 	i := readItem(r.item)
-	if string(i.kind.Raw) == "function_call" {
+	if i.called() {
 		p.tools = append(p.tools, call{name: i.name})
 		r.seen.name = r.seen.name || !i.name.Empty()
 	}
@@ -189,6 +189,15 @@ type outputItem struct {
 	kind, id, name, arguments jsontext.Text
 	texts, reasoning          []jsontext.Text
 	refusal                   jsontext.Text
+}
+
+// called reports whether the item is a call of a tool whose arguments the model wrote.
+func (i *outputItem) called() bool {
+	switch string(i.kind.Raw) {
+	case "function_call", "custom_tool_call", "mcp_call", "code_interpreter_call":
+		return true
+	}
+	return false
 }
 
 // readItem reads an item.
@@ -202,7 +211,7 @@ func readItem(raw []byte) (i outputItem) {
 			i.id = s.Text()
 		case "name":
 			i.name = s.Text()
-		case "arguments":
+		case "arguments", "input", "code":
 			if c := s.Kind(); c == '{' || c == '[' {
 				i.arguments = jsontext.Text{Raw: jsontext.AppendCompact(nil, s), Set: true}
 			} else {
@@ -253,9 +262,8 @@ func (p *part) output(r *responseDoc) {
 	s := &jsontext.Scanner{Doc: r.output}
 	elements(s, func() {
 		i := readItem(s.Raw())
-		called := string(i.kind.Raw) == "function_call"
 		if x.name {
-			if called {
+			if i.called() {
 				p.tools = append(p.tools, call{arguments: i.arguments})
 			}
 			return
@@ -267,7 +275,7 @@ func (p *part) output(r *responseDoc) {
 		for _, t := range i.reasoning {
 			thoughts = t.Append(thoughts)
 		}
-		if called {
+		if i.called() {
 			p.tools = append(p.tools, call{name: i.name, arguments: i.arguments})
 		}
 	})
