@@ -151,7 +151,7 @@ func (o *runResources) startResults(ctx context.Context) (err error) {
 		}
 		phases = append(phases, one)
 	}
-	o.seconds = timeline.New()
+	o.seconds = timeline.New(o.layout.Dir)
 	var grades *accuracy.Grades
 	if o.plan.problems != nil {
 		var tell func(string)

@@ -4,7 +4,6 @@ package timeline
 
 import (
 	"math"
-	"slices"
 	"sync"
 
 	"aiperf/internal/base/jsontext"
@@ -18,29 +17,50 @@ const second = int64(1e9)
 type Timeline struct {
 	mu      sync.Mutex
 	seconds map[int64]*bin // by second since 1970
+
+	// The valid requests in the order of Observe. The columns keep them in few bytes, and beyond some megabytes in a temporary file.
+	base          int64        // second of the first
+	ended         stats.Column // second of the end, after base
+	ttft, latency stats.Column // ns; NaN = the request has none
+	spreadsOf     int          // number of valid requests at the last call of spreads
 }
 
 // bin is one second.
 type bin struct {
 	started, ended, errors int
 	tokens                 float64
-	ttft, latency          []float64 // ms, of requests that ended in this second
+	ttft, latency          spread // of valid requests that ended in this second; known after spreads
 }
 
-// New returns an empty timeline.
-func New() *Timeline { return &Timeline{seconds: map[int64]*bin{}} }
+// valid returns how many valid requests ended in the second.
+func (b *bin) valid() int { return b.ended - b.errors }
+
+// columnMemory is the number of bytes from which values go to a temporary file: about two million requests.
+const columnMemory = 16 << 20
+
+// New returns an empty timeline. dir is the directory of its temporary file; "" = the system's.
+func New(dir string) *Timeline { return newTimeline(dir, columnMemory) }
+
+// newTimeline returns an empty timeline that keeps up to memory bytes of values.
+func newTimeline(dir string, memory int) *Timeline {
+	t := &Timeline{seconds: map[int64]*bin{}}
+	store := stats.NewStore(dir, memory)
+	for _, c := range []*stats.Column{&t.ended, &t.ttft, &t.latency} {
+		c.KeepIn(store)
+	}
+	return t
+}
 
 // maxSeconds limits the length of a timeline: a day.
 const maxSeconds = 86_400
 
+// at returns the second of an instant; nil = there are too many.
 func (t *Timeline) at(ns int64) *bin {
 	key := ns / second
 	b := t.seconds[key]
-	if b == nil {
+	if b == nil && len(t.seconds) < 2*maxSeconds {
 		b = &bin{}
-		if len(t.seconds) < 2*maxSeconds {
-			t.seconds[key] = b
-		}
+		t.seconds[key] = b
 	}
 	return b
 }
@@ -49,8 +69,13 @@ func (t *Timeline) at(ns int64) *bin {
 func (t *Timeline) Observe(row *metric.Row) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.at(row.Start).started++
+	if b := t.at(row.Start); b != nil {
+		b.started++
+	}
 	b := t.at(row.End)
+	if b == nil {
+		return
+	}
 	b.ended++
 	if row.Class != metric.Valid {
 		b.errors++
@@ -59,12 +84,19 @@ func (t *Timeline) Observe(row *metric.Row) {
 	if v, ok := row.Value("output_sequence_length"); ok {
 		b.tokens += v
 	}
-	if v, ok := row.Value("time_to_first_token"); ok {
-		b.ttft = append(b.ttft, v/1e6)
+	if t.ended.Len() == 0 {
+		t.base = row.End / second
 	}
-	if v, ok := row.Value("request_latency"); ok {
-		b.latency = append(b.latency, v/1e6)
+	t.ended.Append(float64(row.End/second - t.base))
+	t.ttft.Append(valueOrNaN(row, "time_to_first_token"))
+	t.latency.Append(valueOrNaN(row, "request_latency"))
+}
+
+func valueOrNaN(row *metric.Row, tag string) float64 {
+	if v, ok := row.Value(tag); ok {
+		return v
 	}
+	return math.NaN()
 }
 
 // Gauge is a value by second since 1970 from a source other than the requests.
@@ -81,6 +113,7 @@ func (t *Timeline) Lines(gauges []Gauge, events map[int64][]string) [][]byte {
 	if len(t.seconds) == 0 {
 		return nil
 	}
+	t.spreads()
 	first, last := int64(math.MaxInt64), int64(0)
 	for s := range t.seconds {
 		first, last = min(first, s), max(last, s)
@@ -101,8 +134,8 @@ func (t *Timeline) Lines(gauges []Gauge, events map[int64][]string) [][]byte {
 		o.Int("errors", int64(b.errors))
 		o.Int("in_flight", int64(inFlight)) // at the end of the second
 		o.Float("output_tokens", b.tokens)
-		quantiles(&o, "time_to_first_token_ms", b.ttft)
-		quantiles(&o, "request_latency_ms", b.latency)
+		b.ttft.write(&o, "time_to_first_token_ms")
+		b.latency.write(&o, "request_latency_ms")
 		for _, g := range gauges {
 			if v, ok := g.Values[s]; ok {
 				o.Float(g.Key, v)
@@ -116,24 +149,6 @@ func (t *Timeline) Lines(gauges []Gauge, events map[int64][]string) [][]byte {
 	return lines
 }
 
-// quantiles writes the quantiles of some values; nothing if there are none.
-func quantiles(o *jsontext.Object, key string, values []float64) {
-	if len(values) == 0 {
-		return
-	}
-	slices.Sort(values)
-	o.Key(key)
-	q := jsontext.Open(o.B)
-	for _, level := range []struct {
-		key   string
-		level float64
-	}{{"p50", 50}, {"p90", 90}, {"p99", 99}} {
-		q.Float(level.key, stats.Percentile(values, level.level))
-	}
-	q.Float("max", values[len(values)-1])
-	o.B = q.Close()
-}
-
 // minSeconds is the smallest number of seconds for a correlation.
 const minSeconds = 10
 
@@ -142,14 +157,12 @@ const minSeconds = 10
 func (t *Timeline) Correlation(g Gauge) (r float64, seconds int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.spreads()
 	var x, y []float64
 	for s, b := range t.seconds {
-		v, ok := g.Values[s]
-		if !ok || len(b.ttft) == 0 {
-			continue
+		if v, ok := g.Values[s]; ok && b.ttft.known {
+			x, y = append(x, v), append(y, b.ttft.p50)
 		}
-		sorted := slices.Sorted(slices.Values(b.ttft))
-		x, y = append(x, v), append(y, stats.Percentile(sorted, 50))
 	}
 	if len(x) < minSeconds {
 		return 0, 0

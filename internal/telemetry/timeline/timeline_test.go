@@ -24,7 +24,7 @@ func answered(t *testing.T, start, first, end int64) *metric.Row {
 
 // TestLines: by hand, two requests of which one ends two seconds later, a second without any, and a gauge.
 func TestLines(t *testing.T) {
-	tl := New()
+	tl := New(t.TempDir())
 	tl.Observe(answered(t, 100, 150, 900))
 	tl.Observe(answered(t, 200, 450, 2500))
 	lines := tl.Lines([]Gauge{{"queue", map[int64]float64{101: 7}}}, map[int64][]string{101: {"vllm-0 restarted"}})
@@ -55,14 +55,14 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s", text)
 		}
 	}
-	if New().Lines(nil, nil) != nil {
+	if New(t.TempDir()).Lines(nil, nil) != nil {
 		t.Error("lines of nothing")
 	}
 }
 
 // TestCorrelation: a gauge that goes with the time to the first token has 1, one that goes against it -1, and few seconds have none.
 func TestCorrelation(t *testing.T) {
-	tl := New()
+	tl := New(t.TempDir())
 	up, down, flat := Gauge{Values: map[int64]float64{}}, Gauge{Values: map[int64]float64{}}, Gauge{Values: map[int64]float64{}}
 	for i := range int64(12) {
 		tl.Observe(answered(t, 1000*i, 1000*i+10+i, 1000*i+500))
