@@ -178,6 +178,7 @@ func TestRemedy(t *testing.T) {
 		`{"was_cancelled":true}`:                    "cannot be compared: the run was cut short. Repeat it, or add --allow-invalid",
 		`{"is_complete":false}`:                     "cannot be compared: the run is not complete. Repeat it, or add --allow-invalid",
 		`{"validity":{"verdict":"client limited"}}`: "cannot be compared: the client was the limit. Repeat it on a quieter machine, or add --allow-invalid",
+		`{"validity":{"verdict":"uncertain","slot_seconds":13,"slot_lost_seconds":0.1,"slot_unsure_seconds":3.9}}`: "cannot be compared: the client may have been the limit. Repeat it on a quieter machine, or add --allow-invalid",
 	} {
 		run := loaded(t, summaries(t, t.TempDir(), summary), 0)
 		if _, err := Compare([]Run{run}, []Run{run}, usual); err == nil || !strings.Contains(err.Error(), want) {

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/valyala/fastjson"
 
@@ -233,6 +234,9 @@ func (r *Run) readSummary() error {
 			Unread   int64         `json:"unreadable_answers"`
 			Choices  int64         `json:"more_choices_answers"`
 			Early    int64         `json:"early_usage_answers"`
+			Slots    float64       `json:"slot_seconds"`
+			Lost     float64       `json:"slot_lost_seconds"`
+			Unsure   float64       `json:"slot_unsure_seconds"`
 		} `json:"validity"`
 		Requests struct {
 			Count float64 `json:"avg"`
@@ -275,11 +279,13 @@ func (r *Run) readSummary() error {
 		return err
 	}
 	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread, MoreChoices: s.Validity.Choices, EarlyUsages: s.Validity.Early}}
+	client := metric.Validity{Verdict: metric.Verdict(s.Validity.Verdict)}
+	client.SlotUse = metric.SlotUse{SlotTime: seconds(s.Validity.Slots), SlotTimeLost: seconds(s.Validity.Lost), SlotTimeUnsure: seconds(s.Validity.Unsure)}
 	switch {
 	case s.Cut:
 		r.Doubt = cutShort
-	case s.Validity.Verdict == "client limited":
-		r.Doubt = "the client was the limit"
+	case client.ClientDoubt() != "":
+		r.Doubt = client.ClientDoubt()
 	case answers.Unread() != "":
 		r.Doubt = answers.Unread()
 	case s.Validity.Verdict == "uncertain" && len(s.Validity.Bounds) == 0 && !r.Cache.Warm(): // written by a version that did not name the statistics
@@ -302,6 +308,9 @@ func (r *Run) readSummary() error {
 	}
 	return nil
 }
+
+// seconds converts a number of seconds.
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // phase is a phase of a run in its configuration.
 type phase struct {

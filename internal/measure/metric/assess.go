@@ -121,7 +121,7 @@ func (e *ClientStats) doubtClause(list []estimate, judged int) string {
 		text = e.lumpReason() + " These figures are known only approximately: " + ranges(list) + "."
 	}
 	if e.Polled > 0 {
-		text = "aiperf learns only by polling when a job is done, so these figures are known only approximately: " + ranges(list) + ". Poll more often (AIPERF_HTTP_VIDEO_POLL_INTERVAL)."
+		text = "aiperf learns only by polling when a job is done, so these figures are known only approximately: " + ranges(list) + ". Poll more often (AIPERF_HTTP_VIDEO_POLL_INTERVAL, or the interval in the manifest of a plug-in)."
 	}
 	if len(list) < judged && e.Unread() == "" {
 		text += " The other averages, p50, p90 and p99 of TTFT, ITL and latency are accurate to 4 %."

@@ -32,6 +32,23 @@ func (u *SlotUse) mostSlotLoss() float64 {
 // maybeUnfilled reports whether the client may have been unable to fill its closed loop.
 func (u *SlotUse) maybeUnfilled() bool { return !u.unfilled() && u.mostSlotLoss() > slotLossLimit }
 
+// Doubts about a run whose client, and not its server, limited the load, certainly or perhaps.
+const (
+	ClientWasLimit   = "the client was the limit"
+	ClientMayBeLimit = "the client may have been the limit"
+)
+
+// ClientDoubt returns ClientWasLimit or ClientMayBeLimit if the figures may be those of the client; "" if they are not.
+func (v *Validity) ClientDoubt() string {
+	switch {
+	case v.Verdict == VerdictClientLimited:
+		return ClientWasLimit
+	case v.maybeUnfilled():
+		return ClientMayBeLimit
+	}
+	return ""
+}
+
 // SlotLossRange describes the share of the slot time that the client lost: "0.4 %", or "0.4 to 14.2 %" if it is not known well.
 func (u *SlotUse) SlotLossRange() string {
 	if u.mostSlotLoss() > slotLossLimit && u.SlotTimeUnsure > 0 {

@@ -118,8 +118,19 @@ type Result struct {
 	Outcome Outcome
 	Doubt   string // why the figures of the subject cannot be trusted as a whole; "": they can
 	ByValue bool   // judged by the stated value, although there is a doubt or the limit lies within the range
-	Quieter bool   // undecided, and a quieter machine may help: the value is known only approximately, or the client was the limit
+	Remedy  Remedy // what may decide an undecided gate
 }
+
+// Remedy is what may decide an undecided gate.
+type Remedy int
+
+// The remedies.
+const (
+	RemoveCause    Remedy = iota // the sentence of the gate names the cause
+	QuieterMachine               // the value is known only approximately, or the client was the limit
+	PollMoreOften                // the value is known only to within the pause between two polls of a job
+	AwaitAnswers                 // slow requests without an answer are not part of the value
+)
 
 // Options says how runs are judged.
 type Options struct {
@@ -158,7 +169,9 @@ func (g *Gate) judge(s *Subject, o Options) Result {
 			r.Outcome = g.outcome(metric.Range{Low: r.Value, High: r.Value})
 		}
 	}
-	r.Quieter = r.Outcome == Undecided && (r.Doubt == "" || s.clientLimited())
+	if r.Outcome == Undecided {
+		r.Remedy = s.remedy(r.Range)
+	}
 	return r
 }
 

@@ -97,7 +97,7 @@ func judgedRun(low, stated, high float64, verdict metric.Verdict) *metric.Run {
 }
 
 // TestOutcomes: the worse and the better end of a value against the limit, every verdict, interrupted and incomplete runs, with and without the stated
-// values being taken, and whether a quieter machine may help.
+// values being taken, and what may decide an undecided gate.
 func TestOutcomes(t *testing.T) {
 	bounded := func(v metric.Verdict) Subject { return Subject{Runs: []*metric.Run{judgedRun(60, 82, 82, v)}} }
 	stopped := bounded("valid")
@@ -112,6 +112,11 @@ func TestOutcomes(t *testing.T) {
 	warm, lukewarm := bounded("uncertain"), bounded("valid")
 	warm.Runs[0].Validity.CacheUse = metric.CacheUse{CacheSource: "usage", CacheReported: 18, CacheExpectedMax: 8}
 	lukewarm.Runs[0].Validity.CacheUse = metric.CacheUse{CacheSource: "usage", CacheReported: 17.9, CacheExpectedMax: 8}
+	maybe := bounded("uncertain") // its client may have been the limit
+	maybe.Runs[0].Validity.SlotUse = metric.SlotUse{Slots: 4, SlotTime: 10 * time.Second, SlotTimeUnsure: time.Second}
+	polled, slowest := bounded("uncertain"), Subject{Runs: []*metric.Run{judgedRun(60, 82, math.Inf(1), "uncertain")}}
+	polled.Runs[0].Validity.Polled = 98
+	slowest.Runs[0].Validity.TimedOut = 2
 	old := Subject{Runs: []*metric.Run{judgedRun(82, 82, 82, "uncertain")}}
 	for name, c := range map[string]struct {
 		subject Subject
@@ -131,6 +136,9 @@ func TestOutcomes(t *testing.T) {
 		"no verdict":                   {Subject{Runs: []*metric.Run{run(82, 2)}}, "FFpppF" + "Fp", "FFpppF" + "Fp"},
 		"unlimited":                    {unlimited, "FuupuuFp", "FFpppF" + "Fp"},
 		"uncertain, no bounds":         {old, "uuuuuu" + "Fp", "FFpppF" + "Fp"},
+		"client perhaps limited":       {maybe, "uuuuuuuu", "FFpppF" + "Fp"},
+		"polled":                       {polled, "FuppuF" + "Fp", "FFpppF" + "Fp"},
+		"timed out":                    {slowest, "FuupuuFp", "FFpppF" + "Fp"},
 		"interrupted":                  {stopped, "uuuuuuuu", "FFpppF" + "Fp"},
 		"incomplete":                   {incomplete, "uuuuuuuu", "FFpppF" + "Fp"},
 		"never run":                    {Subject{Fault: "not run", Interrupted: true}, "uuuuuuuu", "FFFFFFFF"},
@@ -156,9 +164,13 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 		elsewhere := slices.Contains([]string{"rate not reached", "and rate missed", "warm cache", "interrupted", "incomplete", "never run", "one run is missing"}, name)
+		want := map[string]Remedy{"polled": PollMoreOften, "timed out": AwaitAnswers}[name]
+		if want == RemoveCause && !elsewhere {
+			want = QuieterMachine
+		}
 		for k := range results {
-			if r := &results[k]; r.Quieter != (r.Outcome == Undecided && !elsewhere) {
-				t.Errorf("%s: %s: may a quieter machine help? %t", name, r.Sentence(), r.Quieter)
+			if r := &results[k]; r.Outcome == Undecided && r.Remedy != want || r.Outcome != Undecided && r.Remedy != RemoveCause {
+				t.Errorf("%s: %s: remedy %d, want %d", name, r.Sentence(), r.Remedy, want)
 			}
 		}
 		if got := outcomes(Judge(gates, []Subject{c.subject}, Options{AllowInvalid: true})); got != c.byValue {

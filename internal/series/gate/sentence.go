@@ -82,10 +82,14 @@ func (r *Result) reason() string {
 		return " (judged by the plain value, although the limit lies within its range)"
 	case r.Outcome == Undecided && r.Doubt != "":
 		return fmt.Sprintf(" (cannot be judged: %s)", r.Doubt)
-	case r.Outcome == Undecided:
-		return " (the limit lies within the range)"
+	case r.Outcome != Undecided:
+		return ""
+	case r.Remedy == PollMoreOften:
+		return " (the limit lies within the range, because jobs are polled)"
+	case r.Remedy == AwaitAnswers:
+		return " (the limit lies within the range, because slow requests got no answer)"
 	}
-	return ""
+	return " (the limit lies within the range)"
 }
 
 func figure(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }

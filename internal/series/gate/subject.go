@@ -33,6 +33,8 @@ func (s *Subject) Doubt() string {
 		}
 		switch v := run.Validity; {
 		case v == nil:
+		case v.ClientDoubt() == metric.ClientMayBeLimit:
+			return v.ClientDoubt()
 		case v.Verdict == metric.VerdictClientLimited || v.Verdict == metric.VerdictRateNotReached || v.RateMissed():
 			return fmt.Sprintf("the verdict is %q", v.Verdict)
 		case v.Warm(): // the measurement does not show a server with a cold cache; uncertain latencies have ranges
@@ -48,11 +50,25 @@ func (s *Subject) Doubt() string {
 	return ""
 }
 
-// clientLimited reports whether the client was the limit in a run. Runs that were interrupted have to be repeated for another reason.
-func (s *Subject) clientLimited() bool {
-	return !s.Interrupted && slices.ContainsFunc(s.Runs, func(run *metric.Run) bool {
-		return run.Validity != nil && run.Validity.Verdict == metric.VerdictClientLimited
-	})
+// any reports whether a run with a verdict has a property.
+func (s *Subject) any(has func(v *metric.Validity) bool) bool {
+	return slices.ContainsFunc(s.Runs, func(run *metric.Run) bool { return run.Validity != nil && has(run.Validity) })
+}
+
+// remedy returns what may decide a gate of the subject that is undecided; r is the range of its value.
+func (s *Subject) remedy(r metric.Range) Remedy {
+	switch {
+	case s.Doubt() != "":
+		if !s.Interrupted && s.any(func(v *metric.Validity) bool { return v.ClientDoubt() != "" }) { // interrupted runs have to be repeated for another reason
+			return QuieterMachine
+		}
+		return RemoveCause
+	case math.IsInf(r.High, 1) && s.any(func(v *metric.Validity) bool { return v.CutCount+v.TimedOut+v.Planned > 0 }):
+		return AwaitAnswers
+	case s.any(func(v *metric.Validity) bool { return v.Polled > 0 }):
+		return PollMoreOften
+	}
+	return QuieterMachine
 }
 
 // verdictGate is the gate on the verdict itself.

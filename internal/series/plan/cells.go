@@ -152,7 +152,7 @@ func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, kn
 		if best < 0 || of(k) > of(best) {
 			best = k
 		}
-		if x, ok := loadOf(&cells[k]); ok && !limitedByClient(byCell[k]) { // a knee of this client says nothing about the server
+		if x, ok := loadOf(&cells[k]); ok && clientDoubt(byCell[k]) == "" { // a knee of this client says nothing about the server
 			at, load, output = append(at, k), append(load, x), append(output, of(k))
 		}
 	}
@@ -160,8 +160,11 @@ func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, kn
 		return -1, -1, ""
 	}
 	said = fmt.Sprintf("Highest throughput: %s, %s %s", cellName(cells[best].Label), terminal.Figure(of(best)), unit)
-	if limitedByClient(byCell[best]) {
+	switch clientDoubt(byCell[best]) {
+	case metric.ClientWasLimit:
 		said += "; this client was the limit there, so the server may give more"
+	case metric.ClientMayBeLimit:
+		said += "; this client may have been the limit there, so the server may give more"
 	}
 	said += "\n"
 	if n := stats.Knee(load, output); n > 0 {
@@ -171,9 +174,17 @@ func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, kn
 	return best, knee, said
 }
 
-// limitedByClient reports whether this client was the limit in a run of a cell.
-func limitedByClient(trials []*trial) bool {
-	return slices.ContainsFunc(trials, func(t *trial) bool { return t.run != nil && verdictOf(t.run) == metric.VerdictClientLimited })
+// clientDoubt returns metric.ClientWasLimit if this client was the limit in a run of a cell, metric.ClientMayBeLimit if it may have been; "" = neither.
+func clientDoubt(trials []*trial) (worst string) {
+	for _, t := range trials {
+		if t.run == nil || t.run.Validity == nil {
+			continue
+		}
+		if doubt := t.run.Validity.ClientDoubt(); doubt != "" && worst != metric.ClientWasLimit {
+			worst = doubt
+		}
+	}
+	return worst
 }
 
 // loadOf returns the load of a cell, if its only axis is a load.

@@ -19,8 +19,15 @@ const clientLimited = string(metric.VerdictClientLimited)
 func judgeConditions(swept *metric.SweepCell, list []metric.Condition) verdict {
 	v := verdict{margin: margin(swept, list)}
 	for _, r := range swept.Runs {
-		if r.Validity != nil && r.Validity.Verdict == metric.VerdictClientLimited {
+		if r.Validity == nil {
+			continue
+		}
+		switch r.Validity.ClientDoubt() {
+		case metric.ClientWasLimit:
 			v.doubt = clientLimited
+			return v
+		case metric.ClientMayBeLimit:
+			v.doubt = metric.ClientMayBeLimit
 			return v
 		}
 	}

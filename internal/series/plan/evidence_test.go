@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
@@ -44,6 +45,8 @@ func TestUncertainCellsThatAreDecided(t *testing.T) {
 		"a warm cache, exact figures": {planner: "monotonic_sla", sla: "time_to_first_token:p99:lt:60", feasible: true,
 			client: metric.ClientStats{CacheUse: metric.CacheUse{CacheSource: "usage", CacheReported: 92}}},
 		"the client was the limit": {planner: "monotonic_sla", sla: "time_to_first_token:p99:lt:40", doubt: "client limited", verdict: metric.VerdictClientLimited},
+		"the client may be the limit": {planner: "monotonic_sla", sla: "time_to_first_token:p99:lt:40", doubt: "the client may have been the limit",
+			client: metric.ClientStats{SlotUse: metric.SlotUse{SlotTime: time.Second, SlotTimeUnsure: 100 * time.Millisecond}}},
 		"the server was the limit": {planner: "monotonic_sla", sla: "time_to_first_token:p99:lt:60", feasible: true, verdict: metric.VerdictServerLimited},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"aiperf/internal/base/setting"
 	"aiperf/internal/base/terminal"
@@ -73,12 +74,26 @@ func (g *Gates) print(results []gate.Result) {
 	fmt.Fprintf(g.Err, "%s %s. %s %s judges by the plain values.\n", terminal.Plural(n, "gate"), are, remedy(results), g.Spell.As("allow_invalid"))
 }
 
+// remedies says how to get decided gates, in the order in which it is said.
+var remedies = []struct {
+	of   gate.Remedy
+	text string
+}{
+	{gate.RemoveCause, "Remove the cause that the lines above name, and repeat the measurement."},
+	{gate.PollMoreOften, "Poll the jobs more often (AIPERF_HTTP_VIDEO_POLL_INTERVAL, or the interval in the manifest of a plug-in), and repeat the measurement."},
+	{gate.AwaitAnswers, "Change the setting that ended slow requests, which the verdict names, and repeat the measurement."},
+	{gate.QuieterMachine, "Repeat the measurement on a quieter machine, or with more CPU for the client."},
+}
+
 // remedy says how to get decided gates.
 func remedy(results []gate.Result) string {
-	if slices.ContainsFunc(results, func(r gate.Result) bool { return r.Quieter }) {
-		return "Repeat the measurement on a quieter machine, or with more CPU for the client."
+	var list []string
+	for _, m := range remedies {
+		if slices.ContainsFunc(results, func(r gate.Result) bool { return r.Outcome == gate.Undecided && r.Remedy == m.of }) {
+			list = append(list, m.text)
+		}
 	}
-	return "Remove the cause that the lines above name, and repeat the measurement."
+	return strings.Join(list, " ")
 }
 
 // judge applies the gates of an invocation.

@@ -7,12 +7,18 @@ import (
 	"aiperf/internal/series/gate"
 )
 
-// TestRemedy: the advice about undecided gates is a quieter machine only where that helps.
+// TestRemedy: the advice about undecided gates is a quieter machine only where that helps, and each advice comes once.
 func TestRemedy(t *testing.T) {
-	for _, quieter := range []bool{true, false} {
-		results := []gate.Result{{Outcome: gate.Passed}, {Outcome: gate.Undecided, Quieter: quieter}}
-		if text := remedy(results); strings.Contains(text, "quieter machine") != quieter {
-			t.Errorf("%t: %s", quieter, text)
+	for of, want := range map[gate.Remedy]string{
+		gate.RemoveCause: "Remove the cause", gate.QuieterMachine: "Repeat the measurement on a quieter machine", gate.PollMoreOften: "Poll the jobs more often", gate.AwaitAnswers: "Change the setting that ended slow requests",
+	} {
+		one := gate.Result{Outcome: gate.Undecided, Remedy: of}
+		if text := remedy([]gate.Result{{Outcome: gate.Passed}, one, one}); !strings.HasPrefix(text, want) || strings.Count(text, ". ") > 0 {
+			t.Errorf("%d: %s", of, text)
 		}
+	}
+	both := []gate.Result{{Outcome: gate.Undecided, Remedy: gate.QuieterMachine}, {Outcome: gate.Undecided, Remedy: gate.PollMoreOften}}
+	if text := remedy(both); !strings.Contains(text, "Poll") || !strings.HasSuffix(text, "more CPU for the client.") {
+		t.Error(text)
 	}
 }
