@@ -166,7 +166,7 @@ func (i *invocation) bestCells(cells []config.Cell, byCell [][]*trial) (best, kn
 	case metric.ClientMayBeLimit:
 		said += "; this client may have been the limit there, so the server may give more"
 	}
-	said += "\n"
+	said += "\n" + tiesOf(cells, byCell, best, tag)
 	if n := stats.Knee(load, output); n > 0 {
 		knee = at[n]
 		said += fmt.Sprintf("Knee: after %s: %s times the load gives %s times the %s\n", cellName(cells[at[n-1]].Label), terminal.Figure(load[n]/load[n-1]), terminal.Figure(output[n]/output[n-1]), unit)
