@@ -234,6 +234,7 @@ func (r *Run) readSummary() error {
 			Unread   int64         `json:"unreadable_answers"`
 			Choices  int64         `json:"more_choices_answers"`
 			Early    int64         `json:"early_usage_answers"`
+			Missing  int64         `json:"missing_usage_answers"`
 			Slots    float64       `json:"slot_seconds"`
 			Lost     float64       `json:"slot_lost_seconds"`
 			Unsure   float64       `json:"slot_unsure_seconds"`
@@ -278,7 +279,8 @@ func (r *Run) readSummary() error {
 	if err := r.readStated(text); err != nil {
 		return err
 	}
-	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread, MoreChoices: s.Validity.Choices, EarlyUsages: s.Validity.Early}}
+	answers := metric.ClientStats{Valid: int64(s.Requests.Count), AnswerUse: metric.AnswerUse{UnreadableAnswers: s.Validity.Unread, MoreChoices: s.Validity.Choices, EarlyUsages: s.Validity.Early,
+		MissingUsages: s.Validity.Missing}}
 	client := metric.Validity{Verdict: metric.Verdict(s.Validity.Verdict)}
 	client.SlotUse = metric.SlotUse{SlotTime: seconds(s.Validity.Slots), SlotTimeLost: seconds(s.Validity.Lost), SlotTimeUnsure: seconds(s.Validity.Unsure)}
 	switch {

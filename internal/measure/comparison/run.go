@@ -56,6 +56,8 @@ func (r *Run) remedy() string {
 		return "Repeat it"
 	case metric.UnreadMessages, metric.EarlyUsage:
 		return "Repair the server"
+	case metric.MissingUsage:
+		return "Repeat it without the token counts of the server"
 	case metric.UncountedChoices:
 		return "Repeat it with the token counts of the server"
 	}

@@ -12,6 +12,7 @@ type AnswerUse struct {
 	UnreadableAnswers  int64 // answers with such messages
 	FinishReasons      int64 // answers with a finish reason
 	EarlyUsages        int64 // answers whose tokens the server counted before the last content
+	MissingUsages      int64 // answers whose tokens the server did not count, although it was to
 	AlternatingChoices int64 // answers with choices in alternating messages, so that the tokens of all count
 	MoreChoices        int64 // answers with text in several choices, of which the client counted only the first
 }
@@ -27,6 +28,9 @@ func (u *AnswerUse) add(row *Row) {
 	}
 	if row.EarlyUsage {
 		u.EarlyUsages++
+	}
+	if row.MissingUsage {
+		u.MissingUsages++
 	}
 	if row.Alternating {
 		u.AlternatingChoices++
@@ -46,6 +50,8 @@ func (e *ClientStats) Unread() string {
 		return UncountedChoices
 	case float64(e.EarlyUsages) > limit:
 		return EarlyUsage
+	case e.usageMissesSome():
+		return MissingUsage
 	}
 	return ""
 }
@@ -55,7 +61,14 @@ const (
 	UnreadMessages   = "messages of the answers are not JSON"
 	UncountedChoices = "only the first choice of the answers was counted"
 	EarlyUsage       = "the server counted the tokens of the answers before their end"
+	MissingUsage     = "the server did not count the tokens of some answers"
 )
+
+// usageMissesSome reports whether the token figures describe a part of the answers, because the server did not count the tokens of more than 1 % of them.
+// If it counted none, there are no such figures.
+func (e *ClientStats) usageMissesSome() bool {
+	return float64(e.MissingUsages) > uncertainShare*float64(e.Valid) && e.MissingUsages < e.Valid
+}
 
 // choicesSentence says that choices are missing in the figures, and how to count them.
 func (e *ClientStats) choicesSentence() string {
@@ -75,6 +88,16 @@ func (e *ClientStats) earlySentence() string {
 		"The server or a proxy may have ended the answers early.", terminal.Count(e.EarlyUsages), terminal.Plural(e.Valid, "answer"))
 }
 
+// missingSentence says what follows from answers without a count of the server.
+func (e *ClientStats) missingSentence() string {
+	const instead = "Without {endpoint.use_server_token_count} aiperf counts the tokens itself."
+	if e.MissingUsages == e.Valid {
+		return "The server reported no token count (usage) in any answer, so there are no output lengths, token rates or ITL. " + instead
+	}
+	return fmt.Sprintf("In %s of %s the server reported no token count (usage), so token rates are too low, and output lengths and ITL are those of the other answers. "+instead,
+		terminal.Count(e.MissingUsages), terminal.Plural(e.Valid, "answer"))
+}
+
 // unreadSentences lists what is missing in the figures of many answers.
 func (e *ClientStats) unreadSentences() (list []string) {
 	limit := uncertainShare * float64(e.Valid)
@@ -86,6 +109,9 @@ func (e *ClientStats) unreadSentences() (list []string) {
 	}
 	if float64(e.EarlyUsages) > limit {
 		list = append(list, e.earlySentence())
+	}
+	if e.usageMissesSome() {
+		list = append(list, e.missingSentence())
 	}
 	return list
 }

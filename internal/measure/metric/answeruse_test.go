@@ -109,7 +109,7 @@ func TestAlternatingChoicesAreNoted(t *testing.T) {
 }
 
 // TestMiscounted: answers of which only the first choice was counted make a run uncertain, unless the server counts the tokens. So do answers that
-// the server counted before their end.
+// the server counted before their end, and those that it did not count, unless it counted none.
 func TestMiscounted(t *testing.T) {
 	for _, server := range []bool{false, true} {
 		options := chat
@@ -120,12 +120,18 @@ func TestMiscounted(t *testing.T) {
 			rec, reply := streamed(0, 150, 160)
 			reply.MoreChoices, reply.EarlyUsage = wrong, wrong
 			row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}).Append(nil))
-			if err != nil || row.MoreChoices != (wrong && !server) || row.EarlyUsage != (wrong && server) {
+			if err != nil || row.MissingUsage || row.MoreChoices != (wrong && !server) || row.EarlyUsage != (wrong && server) {
 				t.Fatalf("%v, %+v", err, row)
 			}
 			r.Add(row)
 		}
-		want := map[bool]AnswerUse{false: {MoreChoices: 1}, true: {EarlyUsages: 1}}[server]
+		rec, reply := streamed(0, 150, 160)
+		row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 20, Output: -1, Reasoning: -1}).Append(nil))
+		if err != nil || row.MissingUsage != server {
+			t.Fatalf("%v, %+v", err, row)
+		}
+		r.Add(row)
+		want := map[bool]AnswerUse{false: {MoreChoices: 1}, true: {EarlyUsages: 1, MissingUsages: 1}}[server]
 		if u := r.Summary(Window{}).AnswerUse; u != want {
 			t.Errorf("%+v, want %+v", u, want)
 		}
@@ -135,6 +141,7 @@ func TestMiscounted(t *testing.T) {
 		why string
 	}{
 		"have several choices": {func(n int64) AnswerUse { return AnswerUse{MoreChoices: n} }, UncountedChoices},
+		"no token count":       {func(n int64) AnswerUse { return AnswerUse{MissingUsages: n} }, MissingUsage},
 		"content came after":   {func(n int64) AnswerUse { return AnswerUse{EarlyUsages: n} }, EarlyUsage},
 	} {
 		for answers, want := range map[int64]Verdict{1: VerdictValid, 2: VerdictUncertain} {
@@ -146,5 +153,15 @@ func TestMiscounted(t *testing.T) {
 				t.Errorf("%d of 100 answers: %s\n%s", answers, v.Sentence(), notes)
 			}
 		}
+	}
+}
+
+// TestNoUsageAtAll: a run in which the server counted no answer has no token figures. Its other figures are as good as always.
+func TestNoUsageAtAll(t *testing.T) {
+	e := calm()
+	e.AnswerUse.MissingUsages = e.Valid
+	const says = "The server reported no token count (usage) in any answer"
+	if v := Assess(e, nil, nil); v.Verdict != VerdictValid || v.Unread() != "" || !strings.Contains(strings.Join(v.Notes, "\n"), says) {
+		t.Error(v.Sentence(), v.Notes)
 	}
 }

@@ -121,6 +121,7 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))
 	note(e.UnreadableMessages > 0 && float64(e.UnreadableAnswers) <= uncertainShare*float64(e.Valid), "%s", e.unreadableSentence())
 	note(e.EarlyUsages > 0 && float64(e.EarlyUsages) <= uncertainShare*float64(e.Valid), "%s", e.earlySentence())
+	note(e.MissingUsages > 0 && !e.usageMissesSome(), "%s", e.missingSentence())
 	note(e.MoreChoices > 0 && float64(e.MoreChoices) <= uncertainShare*float64(e.Valid), "%s", e.choicesSentence())
 	note(e.AlternatingChoices > 0, "%s", e.alternatingSentence())
 	n := e.unfinished()

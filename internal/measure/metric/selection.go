@@ -148,16 +148,17 @@ type Row struct {
 	Issued int64         // wall, Unix ns; 0 = unknown
 	Gaps   []float64     // ns between content messages; nil = fewer than two messages, or not a streaming run
 	// OneMessage marks an answer of two or more tokens in one message, so that its ITL could not be measured.
-	OneMessage  bool
-	Unreadable  int64  // messages of a valid answer that are not JSON
-	EarlyUsage  bool   // the tokens of a valid answer are those of a usage object before its last content
-	MoreChoices bool   // the client counted only the first of several choices of a valid answer
-	Alternating bool   // messages of several choices of a valid answer alternate, and all their tokens count
-	Finished    bool   // a valid answer with a finish reason
-	Uncounted   string // why its tokens were not counted; "" = they were, or it was not requested
-	Reads       int64  // reads with a kernel timestamp
-	ReadDelay   int64  // their summed delay in ns
-	SharedReads int64  // content messages that share their read with a later message and have no packet timestamp
+	OneMessage   bool
+	Unreadable   int64  // messages of a valid answer that are not JSON
+	MissingUsage bool   // the server was to count the tokens of a valid answer and did not
+	EarlyUsage   bool   // the tokens of a valid answer are those of a usage object before its last content
+	MoreChoices  bool   // the client counted only the first of several choices of a valid answer
+	Alternating  bool   // messages of several choices of a valid answer alternate, and all their tokens count
+	Finished     bool   // a valid answer with a finish reason
+	Uncounted    string // why its tokens were not counted; "" = they were, or it was not requested
+	Reads        int64  // reads with a kernel timestamp
+	ReadDelay    int64  // their summed delay in ns
+	SharedReads  int64  // content messages that share their read with a later message and have no packet timestamp
 	// Drafts holds the server's report on speculative decoding; nil = none.
 	Drafts *record.Drafts
 	doubt  requestUncertainty
@@ -196,9 +197,7 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.SharedReads = r.doubt.shared
 		r.Gaps = f.gaps()
 		if reply != nil {
-			r.Drafts, r.Unreadable, r.Finished = reply.Drafts, int64(reply.Unreadable), reply.FinishReason != ""
-			r.Alternating = reply.AlternatingChoices
-			r.MoreChoices, r.EarlyUsage = reply.MoreChoices && !s.opts.ServerTokens, reply.EarlyUsage && s.opts.ServerTokens
+			r.describe(reply, counts)
 		}
 		r.OneMessage = !f.several && s.opts.Streaming && s.opts.ProducesTokens && f.osl() >= 2
 		if s.opts.Streaming && reply != nil {
@@ -212,6 +211,15 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 		r.margins = f.margins(r)
 	}
 	return r
+}
+
+// describe sets what a valid answer says about itself, and which of its tokens may be missing.
+func (r *Row) describe(reply *record.Reply, counts record.Counts) {
+	o := &r.set.opts
+	r.Drafts, r.Unreadable, r.Finished = reply.Drafts, int64(reply.Unreadable), reply.FinishReason != ""
+	r.Alternating = reply.AlternatingChoices
+	r.MoreChoices, r.EarlyUsage = reply.MoreChoices && !o.ServerTokens, reply.EarlyUsage && o.ServerTokens
+	r.MissingUsage = o.ServerTokens && o.ProducesTokens && counts.Output < 0
 }
 
 // classify sets the class of the row, and how long its request had waited if the client gave it up.

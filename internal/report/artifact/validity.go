@@ -119,6 +119,7 @@ var validityKeys = []validityKey{
 	{"unreadable_messages", func(s *metric.ClientStats) any { return &s.UnreadableMessages }},
 	{"unreadable_answers", func(s *metric.ClientStats) any { return &s.UnreadableAnswers }},
 	{"early_usage_answers", func(s *metric.ClientStats) any { return &s.EarlyUsages }},
+	{"missing_usage_answers", func(s *metric.ClientStats) any { return &s.MissingUsages }},
 	{"more_choices_answers", func(s *metric.ClientStats) any { return &s.MoreChoices }},
 	{"alternating_choices_answers", func(s *metric.ClientStats) any { return &s.AlternatingChoices }},
 	{"finish_reason_answers", func(s *metric.ClientStats) any { return &s.FinishReasons }},
