@@ -17,10 +17,10 @@ func TestFoldersWithoutRuns(t *testing.T) {
 		"analyze turn-messages": "error: DIR: raw export (profile_export_raw.jsonl) missing; repeat the run with --export-level raw",
 	} {
 		dir := t.TempDir()
-		status, _, errs := say(t, nil, command+" "+dir)
+		status, out, errs := say(t, nil, command+" "+dir)
 		list, err := os.ReadDir(dir)
-		if err != nil || status != 1 || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) || len(list) > 0 {
-			t.Errorf("%s: status %d, %d files, %v: %s, want %q", command, status, len(list), err, errs, want)
+		if err != nil || status != 1 || !strings.Contains(errs, strings.ReplaceAll(want, "DIR", dir)) || len(list) > 0 || strings.Contains(out, "Using config") {
+			t.Errorf("%s: status %d, %d files, %v: %s%s, want %q", command, status, len(list), err, out, errs, want)
 		}
 	}
 }

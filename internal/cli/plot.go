@@ -93,6 +93,9 @@ func (p *Program) plotCommand() *cobra.Command {
 			if o.upload, err = p.plotUploadOf(set, o.paths[0]); err != nil {
 				return err
 			}
+			if err := checkPlotPaths(o.paths); err != nil {
+				return err
+			}
 			if o.config, err = p.plotConfig(set.Text("--config", ""), o.paths[0]); err != nil {
 				return err
 			}
@@ -178,6 +181,9 @@ func (p *Program) autoPlot(ctx context.Context, run *config.Run, genaiPerf bool)
 				return err
 			}
 		}
+		if err := checkPlotPaths(o.paths); err != nil {
+			return err
+		}
 		if genaiPerf { // GenAI-Perf's five plots are only in the built-in settings
 			o.config, err = plots.ParseConfig(plots.Default, "the shipped settings")
 		} else {
@@ -213,15 +219,9 @@ func (p *Program) writePlotConfig(path string) error {
 	return nil
 }
 
-// plot draws and writes the charts.
-func (p *Program) plot(ctx context.Context, o *plotCall) error {
-	if o.output == "" {
-		o.output = filepath.Join(o.paths[0], "plots")
-	}
-	if len(o.formats) == 0 {
-		o.formats = []string{plots.PNG}
-	}
-	for _, path := range o.paths {
+// checkPlotPaths returns an error unless the paths are directories with a run. Nothing is written or printed before.
+func checkPlotPaths(paths []string) error {
+	for _, path := range paths {
 		switch info, err := os.Stat(path); {
 		case err != nil:
 			return boundedfile.Named(path, err)
@@ -229,8 +229,17 @@ func (p *Program) plot(ctx context.Context, o *plotCall) error {
 			return fmt.Errorf("%s is not a directory", path)
 		}
 	}
-	if _, err := runfiles.Find(o.paths, func(string, ...any) {}); err != nil { // before anything is written
-		return err
+	_, err := runfiles.Find(paths, func(string, ...any) {})
+	return err
+}
+
+// plot draws and writes the charts. The paths were checked.
+func (p *Program) plot(ctx context.Context, o *plotCall) error {
+	if o.output == "" {
+		o.output = filepath.Join(o.paths[0], "plots")
+	}
+	if len(o.formats) == 0 {
+		o.formats = []string{plots.PNG}
 	}
 	if err := os.MkdirAll(o.output, 0o777); err != nil {
 		return fmt.Errorf("--output: %w", err)

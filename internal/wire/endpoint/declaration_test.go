@@ -219,7 +219,7 @@ func TestDeclaredJob(t *testing.T) {
 	if r, list = open(), []record.Message{done}; r.Next(list) != nil || r.end(&record.Record{Messages: list}).Reply.Output != "Hello" {
 		t.Error("a job that has ended at once is polled")
 	}
-	for last, want := range map[string]string{`"failed","error":"no GPU"`: "no GPU", `"canceled"`: "the job has failed", `"starting"`: "The job did not end"} {
+	for last, want := range map[string]string{`"failed","error":"no GPU"`: "no GPU", `"failed","error":{"code":429,"message":"full"}`: "full", `"canceled"`: "the job has failed", `"starting"`: "The job did not end"} {
 		r := open()
 		list := []record.Message{state("starting", ""), body(`{"status":` + last + `}`)}
 		if r.Next(list[:1]); strings.Contains(want, "not end") {
@@ -227,9 +227,25 @@ func TestDeclaredJob(t *testing.T) {
 		} else if f := r.Next(list); f != nil {
 			t.Errorf("%s: polled again", last)
 		}
-		if res := r.end(&record.Record{Messages: list}); res.Failure == nil || !strings.Contains(res.Failure.Message, want) {
+		code := 500
+		if want == "full" {
+			code = 429
+		}
+		if res := r.end(&record.Record{Messages: list}); res.Failure == nil || !strings.Contains(res.Failure.Message, want) || res.Failure.Type != "JobError" || res.Failure.Code != code {
 			t.Errorf("%s: %+v", last, res.Failure)
 		}
+	}
+}
+
+// TestFailedVideoJob: a failed job of a plug-in that makes videos has the error type and code of video_generation, as with the Python tool.
+func TestFailedVideoJob(t *testing.T) {
+	manifest(t, "endpoint:\n  x:\n    metadata: {endpoint_path: /x, supports_streaming: false, produces_tokens: false, tokenizes_input: true, metrics_title: null}\n    request: {body: '{\"a\": {{ prompt|tojson }}}'}\n    response: {videos: url, error: error, poll: {url: get, until: status == 'done'}}\n")
+	r := NewReading(codec(t, "x", Settings{Model: "m"}), false)
+	list := []record.Message{{At: 1, Body: true, Raw: []byte(`{"get":"/x/1","status":"new"}`)}, {At: 2, Body: true, Raw: []byte(`{"status":"bad","error":"no GPU"}`)}}
+	r.Next(list[:1])
+	r.Next(list)
+	if f := r.end(&record.Record{Messages: list}).Failure; f == nil || f.Type != "VideoGenerationError" || f.Code != 500 || f.Message != "no GPU" {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -132,8 +132,25 @@ const (
 	completionDetails = "completion_tokens_details"
 )
 
-// failureIn returns the failure that a document reports; nil = none.
+// failureIn returns the failure that a document of a stream reports; nil = none.
 func (r *answerRules) failureIn(tree any) *record.Error {
+	return r.failureOf(tree, record.Error{Code: defaultCode, Type: framing.OrSSE(r.framing).Failure()})
+}
+
+// jobFailureIn returns the failure that a state of a job reports; nil = none.
+func (r *answerRules) jobFailureIn(tree any) *record.Error { return r.failureOf(tree, r.jobError("")) }
+
+// jobError returns the error of a failed job. Its code is that of the Python tool for every endpoint that polls; so is its type for videos.
+func (r *answerRules) jobError(message string) record.Error {
+	e := record.Error{Code: 500, Type: "JobError", Message: message}
+	if r.itemKind == record.Video {
+		e.Type = videoErrorType
+	}
+	return e
+}
+
+// failureOf returns the failure that a document reports; nil = none. as has its type, and the code if the document names none.
+func (r *answerRules) failureOf(tree any, as record.Error) *record.Error {
 	if !r.failure.holds(tree) {
 		return nil
 	}
@@ -141,11 +158,12 @@ func (r *answerRules) failureIn(tree any) *record.Error {
 	if err != nil {
 		return nil
 	}
-	f := failure{code: defaultCode, message: string(raw)}
+	as.Message = string(raw)
 	if v, err := fastjson.ParseBytes(raw); err == nil && v.Type() != fastjson.TypeTrue {
-		f = describe(v)
+		f := describe(v, as.Code)
+		as.Code, as.Message = f.code, f.message
 	}
-	return &record.Error{Code: f.code, Type: framing.OrSSE(r.framing).Failure(), Message: f.message}
+	return &as
 }
 
 // declaredFailure returns the failure that the current document reports.

@@ -147,5 +147,5 @@ func (c *declaredCodec) NewAnswer(remember bool) Answer {
 	if c.poll == nil {
 		return a
 	}
-	return &polledAnswer{rules: c.poll, failing: c.response.failureIn, set: &c.set, final: a, kind: c.response.itemKind}
+	return &polledAnswer{rules: c.poll, response: &c.response, set: &c.set, final: a}
 }

@@ -12,11 +12,10 @@ import (
 // polledAnswer is the answer of a job: its states, message by message, and the download of its result if the manifest asks for it. Only the message
 // with the result is content.
 type polledAnswer struct {
-	rules   *pollRules
-	failing func(tree any) *record.Error // failure that a document reports
-	set     *Settings
-	final   *jsonAnswer // reads the message with the result
-	kind    record.Kind // of a result that is not text
+	rules    *pollRules
+	response *answerRules
+	set      *Settings
+	final    *jsonAnswer // reads the message with the result
 
 	states   int    // number of messages about the job
 	address  string // where the job is polled
@@ -26,15 +25,17 @@ type polledAnswer struct {
 	failure  *record.Error
 }
 
-func jobFailure(text string) *record.Error {
-	return &record.Error{Code: defaultCode, Type: "JobError", Message: text}
+// fail returns the error of the job.
+func (a *polledAnswer) fail(text string) *record.Error {
+	e := a.response.jobError(text)
+	return &e
 }
 
 // Add implements Answer.
 func (a *polledAnswer) Add(m *record.Message, index int) (content bool, failure *record.Error) {
 	switch {
 	case a.ended && m.Body && m.Raw == nil && m.Size() > 0:
-		a.final.addBinary(m.At, index, a.kind)
+		a.final.addBinary(m.At, index, a.response.itemKind)
 		return true, nil
 	case a.ended:
 		return a.final.Add(m, index)
@@ -54,18 +55,18 @@ func (a *polledAnswer) Add(m *record.Message, index int) (content bool, failure 
 func (a *polledAnswer) state(doc []byte) *record.Error {
 	tree := treeOf(doc)
 	if tree == nil {
-		return jobFailure("a state of the job is not JSON: " + quote(doc))
+		return a.fail("a state of the job is not JSON: " + quote(doc))
 	}
-	if f := a.failing(tree); f != nil {
+	if f := a.response.jobFailureIn(tree); f != nil {
 		return f
 	}
 	if a.rules.failed.holds(tree) {
-		return jobFailure("the job has failed: " + quote(doc))
+		return a.fail("the job has failed: " + quote(doc))
 	}
 	if a.ended = a.rules.until.holds(tree); a.ended {
 		a.result, _ = a.rules.download.textIn(tree)
 		if a.rules.download != nil && a.result == "" {
-			return jobFailure("the last state of the job has no address of the result: " + quote(doc))
+			return a.fail("the last state of the job has no address of the result: " + quote(doc))
 		}
 		return nil
 	}
@@ -73,7 +74,7 @@ func (a *polledAnswer) state(doc []byte) *record.Error {
 		a.address = address
 	}
 	if a.address == "" {
-		return jobFailure("the state of the job has no address to poll: " + quote(doc))
+		return a.fail("the state of the job has no address to poll: " + quote(doc))
 	}
 	return nil
 }
@@ -108,7 +109,7 @@ func (a *polledAnswer) Result() Result {
 	if a.failure != nil {
 		r.Failure = a.failure
 	} else if a.states > 0 && !a.ended {
-		r.Failure = jobFailure("The job did not end")
+		r.Failure = a.fail("The job did not end")
 	}
 	return r
 }

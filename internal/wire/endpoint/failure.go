@@ -71,16 +71,16 @@ func dataFailure(data []byte) (f failure, found bool) {
 	case kind == "error", kind == "response.failed", string(v.GetStringBytes("object")) == "error":
 		at = v
 	case v.Exists("message"):
-		return describe(v), false
+		return describe(v, defaultCode), false
 	default:
 		return f, false
 	}
-	return describe(at), true
+	return describe(at, defaultCode), true
 }
 
-// describe reads the code and the message from an error value.
-func describe(v *fastjson.Value) failure {
-	f := failure{code: defaultCode}
+// describe reads the code and the message from an error value. code is the one to use if the value has none.
+func describe(v *fastjson.Value, code int) failure {
+	f := failure{code: code}
 	switch v.Type() {
 	case fastjson.TypeString:
 		f.message = string(v.GetStringBytes())

@@ -48,8 +48,11 @@ type videoAnswer struct {
 	failure     *record.Error
 }
 
+// videoErrorType is the type of the error of a failed video.
+const videoErrorType = "VideoGenerationError"
+
 func videoError(format string, args ...any) *record.Error {
-	return &record.Error{Code: 500, Type: "VideoGenerationError", Message: fmt.Sprintf(format, args...)}
+	return &record.Error{Code: 500, Type: videoErrorType, Message: fmt.Sprintf(format, args...)}
 }
 
 // Add implements Answer.
