@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"aiperf/internal/base/redact"
 	"aiperf/internal/measure/record"
 )
 
@@ -89,7 +90,7 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 	a.ContentType = resp.Header.Get("Content-Type")
 	if resp.StatusCode != http.StatusOK {
 		_, _ = io.CopyN(io.Discard, resp.Body, 4<<10) // a short body is read, so that the connection can be reused
-		a.Err = failure("ClientResponseError", Shown(address), fmt.Errorf("status %d", resp.StatusCode))
+		a.Err = failure("ClientResponseError", Shown(address), refusal(resp))
 		a.Err.Code = resp.StatusCode
 		a.Pause = retryAfter(resp.StatusCode, resp.Header, time.Now())
 		return a
@@ -119,6 +120,14 @@ func (c *Client) get(ctx context.Context, address string, reading chan struct{})
 		a.tooLarge(address)
 	}
 	return a
+}
+
+// refusal describes an answer without a page.
+func refusal(resp *http.Response) error {
+	if target := resp.Header.Get("Location"); target != "" && resp.StatusCode/100 == 3 {
+		return fmt.Errorf("status %d, the redirect to %s is not followed", resp.StatusCode, redact.URL(target))
+	}
+	return fmt.Errorf("status %d", resp.StatusCode)
 }
 
 func (a *Answer) tooLarge(address string) {

@@ -56,6 +56,27 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestRefusals: an error says what the exporter answered, and where a redirect leads.
+func TestRefusals(t *testing.T) {
+	c := NewClient("aiperf/test", func(string) *tls.Config { return new(tls.Config) })
+	defer c.Close()
+	for target, want := range map[string]string{
+		"":                                "status 302",
+		"/login?token=abc":                "status 302, the redirect to /login?token=<redacted> is not followed",
+		"https://u:abc@exporter:9400/m?x": "status 302, the redirect to https://<redacted>@exporter:9400/m?x is not followed",
+	} {
+		address := page(t, func(w http.ResponseWriter, _ *http.Request) {
+			if target != "" {
+				w.Header().Set("Location", target)
+			}
+			w.WriteHeader(http.StatusFound)
+		})
+		if a := c.Get(t.Context(), address); a.Err == nil || a.Err.Code != 302 || a.Err.Message != address+": "+want {
+			t.Errorf("%q: %+v", target, a.Err)
+		}
+	}
+}
+
 // TestOverlappingScrapes: of two scrapes that were under way at once one is taken, and an exporter that does not answer is asked no more than four
 // times at once.
 func TestOverlappingScrapes(t *testing.T) {

@@ -68,12 +68,12 @@ func Open(ctx context.Context, o Options) *Collector {
 	answers := telemetry.Probe(ctx, o.Client, asked, o.Reachable)
 	c.atRoot(ctx, asked, answers)
 	var exporters []*telemetry.Exporter
-	var missing []string
+	var missing, reasons []string
 	for i, address := range asked {
 		a := answers[i]
 		c.configured = append(c.configured, telemetry.Shown(address))
 		if a.Err != nil && !a.Busy() {
-			missing = append(missing, telemetry.Shown(address))
+			missing, reasons = append(missing, telemetry.Shown(address)), append(reasons, a.Err.Message)
 			o.Log.Debug("server metrics: no endpoint", "url", telemetry.Shown(address), "error", a.Err.Message)
 			continue
 		}
@@ -87,9 +87,9 @@ func Open(ctx context.Context, o Options) *Collector {
 	named := slices.ContainsFunc(missing, func(u string) bool { return slices.Contains(c.userURLs(), u) })
 	switch {
 	case len(exporters) > 0 && len(missing) > 0 && named:
-		o.Warn("Unreachable endpoints: " + strings.Join(missing, ", "))
+		o.Warn("Unreachable endpoints: " + strings.Join(reasons, "; "))
 	case len(exporters) == 0 && named:
-		o.Warn("server metrics are off: no Prometheus endpoints reachable: " + strings.Join(missing, ", "))
+		o.Warn("server metrics are off: no Prometheus endpoints reachable: " + strings.Join(reasons, "; "))
 	case len(exporters) == 0:
 		o.Log.Info("server metrics are off: no Prometheus endpoints reachable", "asked", missing)
 	}

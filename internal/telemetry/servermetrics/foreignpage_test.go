@@ -39,3 +39,34 @@ func TestForeignPage(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingPages: the warning about metrics pages that the user named says what is wrong with each.
+func TestMissingPages(t *testing.T) {
+	client := telemetry.NewClient("aiperf/test", func(string) *tls.Config { return new(tls.Config) })
+	defer client.Close()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/good/metrics" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+	}))
+	defer s.Close()
+	denied := s.URL + "/denied/metrics"
+	for good, want := range map[string]string{
+		"":                      "server metrics are off: no Prometheus endpoints reachable: " + denied + ": status 401",
+		s.URL + "/good/metrics": "Unreachable endpoints: " + denied + ": status 401",
+	} {
+		urls := []string{denied}
+		if good != "" {
+			urls = append(urls, good)
+		}
+		var warned []string
+		o := Open(t.Context(), Options{
+			Client: client, URLs: urls, Cadence: telemetry.Cadence{Interval: time.Hour, Timeout: time.Minute}, Reachable: time.Minute,
+			Warn: func(text string) { warned = append(warned, text) }, Log: slog.New(slog.DiscardHandler), Silence: "--off", Addresses: "--server-metrics",
+		})
+		o.Stop()
+		if len(warned) == 0 || warned[0] != want {
+			t.Errorf("%q, want %q", warned, want)
+		}
+	}
+}
