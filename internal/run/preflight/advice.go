@@ -46,6 +46,9 @@ func Advice(e *record.Error, as func(key string) string) string {
 	case transport.ErrSocket, transport.ErrClosed, transport.ErrResponse:
 		return "is it an LLM server, and is " + url + " right (host, port, http or https)?"
 	case invalidResult:
+		if strings.Contains(e.Message, "the server said: ") || strings.Contains(e.Message, "response_field ") { // the message names the cause
+			return ""
+		}
 		return "is it an LLM server, and does " + as("endpoint.type") + " fit its API?"
 	}
 	return ""

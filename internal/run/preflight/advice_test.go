@@ -27,6 +27,8 @@ func TestAdvice(t *testing.T) {
 		{record.Error{Type: transport.ErrTLS, Message: "tls: first record does not look like a TLS handshake"}, "write <endpoint.urls> http://…"},
 		{record.Error{Type: transport.ErrResponse}, "(host, port, http or https)?"},
 		{record.Error{Type: invalidResult}, "does <endpoint.type> fit"},
+		{record.Error{Type: invalidResult, Message: `No responses with actual content were received; the server said: "busy"`}, ""},
+		{record.Error{Type: invalidResult, Message: "No responses with actual content were received; response_field a selects nothing in the answer"}, ""},
 		{record.Error{Type: transport.ErrTimeout}, ""},
 		{record.Error{Code: 500, Type: "Internal Server Error"}, ""},
 	} {

@@ -12,10 +12,10 @@ import (
 
 // freeType returns a type whose answers have no fixed format: template and raw (endpoints, section 9.16). field selects the value that counts; nil =
 // the first of the well-known members. A document that is not JSON counts as text.
-func freeType(field *jmespath.JMESPath) jsonType {
+func freeType(field *answerField) jsonType {
 	t := jsonType{input: freeInput, decodePlain: looseAnswer, lastEnds: true}
 	if field != nil {
-		t.after = func(d *jsonAnswer) { d.chunk.setContent(selected(field, d.scan.Doc)) }
+		t.after = field.read
 		t.member = func(*jsonAnswer, *jsontext.Scanner, []byte) bool { return false }
 		return t
 	}
@@ -27,17 +27,52 @@ func freeType(field *jmespath.JMESPath) jsonType {
 	return t
 }
 
+// responseExtra is the extra that names the value that counts.
+const responseExtra = "response_field"
+
+// answerField selects the value of an answer that counts.
+type answerField struct {
+	expression string
+	path       *jmespath.JMESPath
+}
+
+// read reads the current document. The answer remembers why a value is not content.
+func (f *answerField) read(d *jsonAnswer) {
+	value := searched(f.path, treeOf(d.scan.Doc))
+	if !d.chunk.setContent(value) {
+		d.missed = responseExtra + " " + f.expression + " selects " + valueKind(value)
+	}
+}
+
+// valueKind names a value that is not content.
+func valueKind(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "nothing in the answer"
+	case float64:
+		return "a number, not a text"
+	case bool:
+		return "true or false, not a text"
+	case []any:
+		if len(v) == 0 {
+			return "an empty list"
+		}
+		return "a list that is neither of numbers nor of objects"
+	}
+	return "an object, not a text"
+}
+
 // responseField removes response_field from the extras and parses it. The name "text" means the well-known members.
-func responseField(s *Settings) (*jmespath.JMESPath, error) {
-	path, err := consume(s, "response_field")
+func responseField(s *Settings) (*answerField, error) {
+	path, err := consume(s, responseExtra)
 	if err != nil || path == "" || path == "text" {
 		return nil, err
 	}
 	field, err := jmespath.Compile(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s response_field: %q is not a JMESPath expression: %w", s.Spell.As("endpoint.extra"), path, err)
+		return nil, fmt.Errorf("%s %s: %q is not a JMESPath expression: %w", s.Spell.As("endpoint.extra"), responseExtra, path, err)
 	}
-	return field, nil
+	return &answerField{path, field}, nil
 }
 
 // consume removes an extra with a string value from the list, so that it is not sent.
@@ -56,15 +91,14 @@ func consume(s *Settings, key string) (value string, err error) {
 	return value, nil
 }
 
-// selected evaluates an expression on a document; nil = no such value.
-func selected(field *jmespath.JMESPath, doc []byte) any { return searched(field, treeOf(doc)) }
-
-// setContent converts a selected value to content: a text, a list of numbers or of lists of numbers (vectors), or a list of objects (scores).
-func (c *chunk) setContent(value any) {
+// setContent converts a selected value to content: a text, a list of numbers or of lists of numbers (vectors), or a list of objects (scores). It
+// reports whether the value is one of these.
+func (c *chunk) setContent(value any) bool {
 	switch v := value.(type) {
 	case string:
 		c.delta.reset()
 		c.delta.set, c.delta.content = true, jsontext.Text{Raw: []byte(v), Set: true}
+		return true
 	case []any:
 		vectors, scores := 0, 0
 		for _, e := range v {
@@ -79,8 +113,9 @@ func (c *chunk) setContent(value any) {
 				scores++
 			}
 		}
-		c.listed(vectors, scores)
+		return c.listed(vectors, scores)
 	}
+	return false
 }
 
 func allNumbers(list []any) bool {

@@ -28,6 +28,7 @@ type jsonAnswer struct {
 	draftCount    int            // number of documents that held one
 	finish        []byte
 	failure       []byte        // last error object of a document
+	missed        string        // why a document of a free format has no content
 	failed        *record.Error // the server reported that the request failed
 	messages      int
 	tokens        int           // number of tokens that came as ids
@@ -114,6 +115,8 @@ func (d *jsonAnswer) noContent() *record.Error {
 		text += "; the server said: " + string(d.failure)
 	case d.looksStreamed:
 		text += "; the body is an event stream, but its Content-Type is not " + d.format.Media()[0]
+	case d.missed != "":
+		text += "; " + d.missed
 	case d.unreadable > 0:
 		text += "; the answer is not JSON"
 	}

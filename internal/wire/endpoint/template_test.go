@@ -121,7 +121,7 @@ func FuzzSelected(f *testing.F) {
 		if err != nil || !json.Valid([]byte(doc)) {
 			return
 		}
-		value := selected(field, []byte(doc))
+		value := searched(field, treeOf([]byte(doc)))
 		var c chunk
 		c.setContent(value)
 		if s, ok := value.(string); ok != c.delta.set || ok && c.delta.content.String() != s && strings.ToValidUTF8(s, "") == s {
@@ -148,5 +148,26 @@ func TestPayloadList(t *testing.T) {
 	contains(t, "no list", err, "must be a list because of payload_list:true")
 	if told := templateRemarks(&conversation.Turn{Parts: conversation.Texts("", "a", "b")}); len(told) != 1 {
 		t.Errorf("%q", told)
+	}
+}
+
+// TestMissedField: the failure of an answer in which response_field selects no content says what it selects. The server's own error counts more.
+func TestMissedField(t *testing.T) {
+	c := codec(t, "raw", Settings{Extras: []Member{extra("response_field", "a.b")}})
+	for body, want := range map[string]string{
+		`{"text":"x"}`:         "; response_field a.b selects nothing in the answer",
+		`{"a":{"b":7}}`:        "; response_field a.b selects a number, not a text",
+		`{"a":{"b":true}}`:     "; response_field a.b selects true or false, not a text",
+		`{"a":{"b":{"c":""}}}`: "; response_field a.b selects an object, not a text",
+		`{"a":{"b":[]}}`:       "; response_field a.b selects an empty list",
+		`{"a":{"b":["x"]}}`:    "; response_field a.b selects a list that is neither of numbers nor of objects",
+		`{"a":{"b":""}}`:       "",
+		`{"error":"busy"}`:     `; the server said: "busy"`,
+	} {
+		rec := &record.Record{End: 9, Messages: []record.Message{{At: 1, Body: true, Raw: []byte(body)}}}
+		_, failure := Decode(c, rec, DecodeOptions{})
+		if failure == nil || failure.Message != "Invalid inference result: No responses with actual content were received"+want {
+			t.Errorf("%s: %+v", body, failure)
+		}
 	}
 }
