@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"aiperf/internal/config"
+	"aiperf/internal/wire/endpoint"
 )
 
 // TestOutputLength: the length for rows of a file counts before that of generated prompts; neither is needed.
@@ -43,5 +44,34 @@ func TestSweptLists(t *testing.T) {
 	}}
 	if got := s.sweptAxes(); len(got) != 1 || got[0].Path != "phases.profiling.concurrency" {
 		t.Errorf("%v, want the concurrency alone", got)
+	}
+}
+
+// TestSentExtras: an extra that the endpoint type reads itself has an effect on bodies that are sent unchanged.
+func TestSentExtras(t *testing.T) {
+	for _, c := range []struct {
+		kind   string
+		extras []string
+		want   bool
+	}{
+		{"raw", nil, false},
+		{"raw", []string{"response_field"}, false},
+		{"raw", []string{"response_field", "seed"}, true},
+		{"template", []string{"payload_template", "response_field"}, false},
+		{"kserve", []string{"v2_output_name"}, false},
+		{"kserve_v1_predict", []string{"v1_output_field"}, false},
+		{"chat", []string{"response_field"}, true},
+	} {
+		run := config.Default()
+		for _, key := range c.extras {
+			run.Endpoint.Extra.Set(key, []byte("1"))
+		}
+		e, _, err := endpoint.Lookup(c.kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sentExtras(&Subject{Run: run, Endpoint: e}); got != c.want {
+			t.Errorf("%s %v: %t", c.kind, c.extras, got)
+		}
 	}
 }

@@ -45,6 +45,7 @@ type Endpoint struct {
 	Framing  framing.Format // format of streamed answers; nil = server-sent events
 	Forms    Forms          // encoding of bodies
 	Reserved []string       // members that extras cannot replace
+	Reads    []string       // extras that the type reads instead of sending them
 
 	// Open makes the codec of a run, for Codec; nil = this build does not support the type. An error names the flag at fault.
 	Open func(Settings) (Codec, error)

@@ -9,14 +9,20 @@ import (
 	"aiperf/internal/workload/conversation"
 )
 
+// Extras that name the members of an instance and of a prediction.
+const (
+	fieldInput  = "v1_input_field"
+	fieldOutput = "v1_output_field"
+)
+
 // openKServeV1 makes the codec of the first version of KServe's protocol (endpoints, section 11.5): one instance, one prediction. The extras
 // v1_input_field and v1_output_field name the members that hold the input text and the output text.
 func openKServeV1(s Settings) (Codec, error) {
-	input, err := consume(&s, "v1_input_field")
+	input, err := consume(&s, fieldInput)
 	if err != nil {
 		return nil, err
 	}
-	output, err := consume(&s, "v1_output_field")
+	output, err := consume(&s, fieldOutput)
 	if err != nil {
 		return nil, err
 	}

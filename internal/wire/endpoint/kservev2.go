@@ -35,6 +35,9 @@ const (
 	passagesExtra = "v2_passages_name"
 )
 
+// tensorExtras lists the extras that choose the version of a model and its tensors.
+var tensorExtras = []string{versionExtra, inputExtra, outputExtra, imageExtra, queryExtra, passagesExtra}
+
 // open makes the codec of a run.
 func (k *tensorKind) open(s Settings) (Codec, error) {
 	names := map[string]string{imageExtra: "image", queryExtra: "query", passagesExtra: "passages"}

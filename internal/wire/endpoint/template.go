@@ -23,6 +23,9 @@ type templateCodec struct {
 	list     bool   // the template produces a list of payloads, as in GenAI-Perf, instead of one payload
 }
 
+// templateExtra is the extra that holds the template.
+const templateExtra = "payload_template"
+
 // maxTemplate is the maximum size of a template, in bytes.
 const maxTemplate = 16 << 20
 
@@ -30,7 +33,7 @@ const maxTemplate = 16 << 20
 var namedTemplates = map[string]string{"nv-embedqa": `{"text": {{ texts|tojson }}}`}
 
 func openTemplate(s Settings) (Codec, error) {
-	source, err := consume(&s, "payload_template")
+	source, err := consume(&s, templateExtra)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +50,7 @@ func openTemplate(s Settings) (Codec, error) {
 		return t.open(s)
 	}
 	list := switchedOn(&s, payloadList)
-	where := s.Spell.As("endpoint.extra") + " payload_template"
+	where := s.Spell.As("endpoint.extra") + " " + templateExtra
 	if known, ok := namedTemplates[source]; ok {
 		source = known
 	} else if info, err := os.Stat(source); err == nil && !info.IsDir() {
@@ -67,7 +70,7 @@ func openTemplate(s Settings) (Codec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &templateCodec{inner.(*jsonCodec), page, "payload_template", strings.Contains(source, "request_info"), list}, nil
+	return &templateCodec{inner.(*jsonCodec), page, templateExtra, strings.Contains(source, "request_info"), list}, nil
 }
 
 // payloadList is the extra that announces a template with a list of payloads.
