@@ -108,7 +108,25 @@ func (e *Explanation) Remarks() (list []string) {
 	for _, f := range e.Defined() {
 		list = append(list, e.DefinitionSentence(f))
 	}
+	if text := e.vagueSizes(); text != "" {
+		list = append(list, text)
+	}
 	return list
+}
+
+// vagueSizes names the significant facts whose interval contains 0; "" = there are none. The two do not exclude each other: p is computed from random
+// orders of the run, as if there were no association, and the interval from a few parts of the run as they are.
+func (e *Explanation) vagueSizes() string {
+	var names []string
+	for _, f := range e.Named() {
+		if f.Low <= 0 && f.High >= 0 {
+			names = append(names, `"`+f.Label+`"`)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("The size of the effect is hardly known for %s: the interval contains 0. A small p says only that chance does not explain the association; a longer run narrows the interval.", strings.Join(names, ", "))
 }
 
 // Tested says how many facts were tested, and which are missing.

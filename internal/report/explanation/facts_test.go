@@ -209,3 +209,19 @@ func TestBlock(t *testing.T) {
 		}
 	}
 }
+
+// TestVagueSizes: a significant fact whose interval contains 0 has a remark, and no other one has.
+func TestVagueSizes(t *testing.T) {
+	fact := func(label string, low, high, p float64) Finding {
+		f := Finding{Label: label}
+		f.Effect, f.Low, f.High, f.Holm = (low+high)/2, low, high, p
+		return f
+	}
+	e := &Explanation{Facts: []Finding{fact("Input tokens", -0.1, 0.9, 0.0005), fact("New connection", -0.9, 0.01, 0.04), fact("Turn", 0.2, 0.6, 0.0005), fact("Images", -0.2, 0.2, 0.9)}}
+	if got := e.vagueSizes(); !strings.HasPrefix(got, "The size of the effect is hardly known for \"Input tokens\", \"New connection\": the interval contains 0.") {
+		t.Errorf("%q", got)
+	}
+	if e.Facts = e.Facts[2:]; e.vagueSizes() != "" {
+		t.Error(e.vagueSizes())
+	}
+}
