@@ -30,6 +30,7 @@ func TestServedModel(t *testing.T) {
 		"locked":   {401, ``, "", "", "", []string{"/v1/models: 401 Unauthorized; give the key of the server with --api-key"}},
 		"wrong":    {403, ``, "--api-key k", "", "", []string{"403 Forbidden; the server refuses the key of --api-key"}},
 		"no list":  {404, ``, "", "", "", []string{"v1/models: 404 Not Found; name the model with --model"}},
+		"moved":    {301, ``, "", "", "", []string{"301 Moved Permanently: the redirect to /elsewhere is not followed; give the address that answers itself with --url"}},
 		"dry":      {200, `{"data":[{"id":"one"}]}`, "--dry-run", "", "", []string{"a dry run sends nothing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -38,6 +39,9 @@ func TestServedModel(t *testing.T) {
 				asked++
 				if r.URL.Path != "/v1/models" || r.Method != http.MethodGet {
 					t.Errorf("%s %s", r.Method, r.URL.Path)
+				}
+				if c.status == http.StatusMovedPermanently {
+					w.Header().Set("Location", "/elsewhere")
 				}
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))

@@ -205,6 +205,8 @@ func (f modelFinder) hintOnAnswer(text string) string {
 		return "give the key of the server with --api-key"
 	case locked:
 		return "the server refuses the key of --api-key"
+	case strings.HasPrefix(text, "3"):
+		return "give the address that answers itself with --url"
 	case strings.HasPrefix(text, "400"):
 		return "does the server speak https? Else name the model with --model"
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"aiperf/internal/base/redact"
 )
 
 // Path is the path of the list below the base URL of a server.
@@ -45,7 +47,7 @@ type List struct {
 const owner = "aiperf"
 
 // Get requests the list at its full URL. It follows no redirect, because the answer must come from the server that the run would measure. The error
-// describes the cause in a few words, without the URL.
+// describes the cause in a few words, without the URL. The target of a redirect is part of them, without its secrets.
 func Get(ctx context.Context, address string, o Options) (List, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -67,6 +69,9 @@ func Get(ctx context.Context, address string, o Options) (List, error) {
 		return List{}, plain(ctx, err)
 	}
 	defer resp.Body.Close()
+	if target := resp.Header.Get("Location"); resp.StatusCode/100 == 3 && target != "" {
+		return List{}, fmt.Errorf("%d %s: the redirect to %s is not followed", resp.StatusCode, http.StatusText(resp.StatusCode), redact.URL(target))
+	}
 	if resp.StatusCode != http.StatusOK {
 		return List{}, fmt.Errorf("%d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 	}

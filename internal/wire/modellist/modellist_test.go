@@ -47,7 +47,7 @@ func TestGet(t *testing.T) {
 			seen = r.Header
 			_, _ = w.Write([]byte(`{"data":[{"id":"m"}]}`))
 		case "/moved":
-			http.Redirect(w, r, other.URL, http.StatusFound)
+			http.Redirect(w, r, other.URL+"/v1?token=abc", http.StatusFound)
 		case "/long":
 			_, _ = w.Write(make([]byte, maxBody+1))
 		default:
@@ -60,10 +60,14 @@ func TestGet(t *testing.T) {
 	if err != nil || !slices.Equal(list.Names, []string{"m"}) || seen.Get("Authorization") != "Bearer k" {
 		t.Errorf("%+v %v, headers %v", list, err, seen)
 	}
-	for path, want := range map[string]string{"/moved": "302 Found", "/x": "401 Unauthorized", "/long": "longer than"} {
+	for path, want := range map[string]string{"/x": "401 Unauthorized", "/long": "longer than"} {
 		if _, err := Get(t.Context(), s.URL+path, o); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "http:") {
 			t.Errorf("%s: %v, want %s", path, err, want)
 		}
+	}
+	moved := "302 Found: the redirect to " + other.URL + "/v1?token=<redacted> is not followed"
+	if _, err := Get(t.Context(), s.URL+"/moved", o); err == nil || err.Error() != moved {
+		t.Errorf("%v, want %s", err, moved)
 	}
 	if _, err := Get(t.Context(), "http://127.0.0.1:1"+Path, Options{}); err == nil || !strings.Contains(err.Error(), "refused") || strings.Contains(err.Error(), "http:") {
 		t.Errorf("a closed port: %v", err)
