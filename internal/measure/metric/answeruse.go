@@ -11,6 +11,7 @@ type AnswerUse struct {
 	UnreadableMessages int64 // messages that are not JSON
 	UnreadableAnswers  int64 // answers with such messages
 	FinishReasons      int64 // answers with a finish reason
+	Aborted            int64 // answers whose finish reason says that the server gave up
 	EarlyUsages        int64 // answers whose tokens the server counted before the last content
 	MissingUsages      int64 // answers whose tokens the server did not count, although it was to
 	AlternatingChoices int64 // answers with choices in alternating messages, so that the tokens of all count
@@ -25,6 +26,9 @@ func (u *AnswerUse) add(row *Row) {
 	}
 	if row.Finished {
 		u.FinishReasons++
+	}
+	if row.Aborted {
+		u.Aborted++
 	}
 	if row.EarlyUsage {
 		u.EarlyUsages++
@@ -80,6 +84,12 @@ func (e *ClientStats) choicesSentence() string {
 func (e *ClientStats) alternatingSentence() string {
 	return fmt.Sprintf("%s of %s have several choices (n) in alternating messages. Output lengths count the tokens of all choices, and ITL is the time between tokens of any choice: "+
 		"within one choice it is longer.", terminal.Count(e.AlternatingChoices), terminal.Plural(e.Valid, "answer"))
+}
+
+// abortedSentence says that the server ended answers early by its own account.
+func (e *ClientStats) abortedSentence() string {
+	return fmt.Sprintf("%s of %s ended with a finish reason that says that the server gave up (abort, error, timeout and similar). They count as successful with what came, so latencies "+
+		"and output lengths may be too low. finish_reason in the records names them.", terminal.Count(e.Aborted), terminal.Plural(e.Valid, "answer"))
 }
 
 // earlySentence says that tokens are missing in the server's counts.

@@ -165,3 +165,26 @@ func TestNoUsageAtAll(t *testing.T) {
 		t.Error(v.Sentence(), v.Notes)
 	}
 }
+
+// TestAborted: a note counts the answers whose finish reason says that the server gave up. They stay successful.
+func TestAborted(t *testing.T) {
+	set := newSelection(t, chat)
+	r := set.NewReducer()
+	for _, reason := range []string{"stop", "length", "abort", "ERROR", "timeout", "", "content_filter"} {
+		rec, reply := streamed(0, 150, 160)
+		reply.FinishReason = reason
+		row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 20, Output: 2, Reasoning: -1}).Append(nil))
+		if err != nil || row.Class != Valid {
+			t.Fatalf("%v, %+v", err, row)
+		}
+		r.Add(row)
+	}
+	if u, want := r.Summary(Window{}).AnswerUse, (AnswerUse{Aborted: 3, FinishReasons: 6}); u != want {
+		t.Errorf("%+v, want %+v", u, want)
+	}
+	e := calm()
+	e.AnswerUse.Aborted = 2
+	if v := Assess(e, nil, nil); v.Verdict != VerdictValid || !strings.Contains(strings.Join(v.Notes, "\n"), "2 of 100 answers ended with a finish reason") {
+		t.Error(v.Sentence(), v.Notes)
+	}
+}

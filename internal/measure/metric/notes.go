@@ -120,6 +120,7 @@ func (e *ClientStats) instantNotes(note addNote, certain bool) {
 		"aiperf read %.0f %% of the messages together with a later one.", 100*float64(e.SharedReads)/float64(max(1, e.Messages)))
 	note(e.Uncounted > 0, "Tokens not counted: %s. Counting would have taken too long or was interrupted; no token metric includes them.", terminal.Plural(e.Uncounted, "request"))
 	note(e.UnreadableMessages > 0 && float64(e.UnreadableAnswers) <= uncertainShare*float64(e.Valid), "%s", e.unreadableSentence())
+	note(e.Aborted > 0, "%s", e.abortedSentence())
 	note(e.EarlyUsages > 0 && float64(e.EarlyUsages) <= uncertainShare*float64(e.Valid), "%s", e.earlySentence())
 	note(e.MissingUsages > 0 && !e.usageMissesSome(), "%s", e.missingSentence())
 	note(e.MoreChoices > 0 && float64(e.MoreChoices) <= uncertainShare*float64(e.Valid), "%s", e.choicesSentence())

@@ -53,6 +53,7 @@ func (r *Row) visit(c *binenc.Coder) {
 	c.Bool(&r.MoreChoices)
 	c.Bool(&r.Alternating)
 	c.Bool(&r.EarlyUsage)
+	c.Bool(&r.Aborted)
 	c.Bool(&r.MissingUsage)
 	c.String(&r.Uncounted)
 	binenc.Pointer(c, &r.Drafts, visitDrafts)

@@ -151,6 +151,7 @@ type Row struct {
 	OneMessage   bool
 	Unreadable   int64  // messages of a valid answer that are not JSON
 	MissingUsage bool   // the server was to count the tokens of a valid answer and did not
+	Aborted      bool   // the finish reason of a valid answer says that the server gave up
 	EarlyUsage   bool   // the tokens of a valid answer are those of a usage object before its last content
 	MoreChoices  bool   // the client counted only the first of several choices of a valid answer
 	Alternating  bool   // messages of several choices of a valid answer alternate, and all their tokens count
@@ -213,11 +214,15 @@ func (s *Selection) Row(rec *record.Record, reply *record.Reply, counts record.C
 	return r
 }
 
+// gaveUp are the finish reasons of answers that the server ended before the model did: of vLLM, SGLang, TensorRT-LLM and OpenRouter.
+var gaveUp = map[string]bool{"abort": true, "aborted": true, "error": true, "cancelled": true, "canceled": true, "timeout": true}
+
 // describe sets what a valid answer says about itself, and which of its tokens may be missing.
 func (r *Row) describe(reply *record.Reply, counts record.Counts) {
 	o := &r.set.opts
 	r.Drafts, r.Unreadable, r.Finished = reply.Drafts, int64(reply.Unreadable), reply.FinishReason != ""
 	r.Alternating = reply.AlternatingChoices
+	r.Aborted = gaveUp[strings.ToLower(reply.FinishReason)]
 	r.MoreChoices, r.EarlyUsage = reply.MoreChoices && !o.ServerTokens, reply.EarlyUsage && o.ServerTokens
 	r.MissingUsage = o.ServerTokens && o.ProducesTokens && counts.Output < 0
 }

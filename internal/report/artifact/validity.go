@@ -118,6 +118,7 @@ var validityKeys = []validityKey{
 	{"uncounted_requests", func(s *metric.ClientStats) any { return &s.Uncounted }},
 	{"unreadable_messages", func(s *metric.ClientStats) any { return &s.UnreadableMessages }},
 	{"unreadable_answers", func(s *metric.ClientStats) any { return &s.UnreadableAnswers }},
+	{"aborted_answers", func(s *metric.ClientStats) any { return &s.Aborted }},
 	{"early_usage_answers", func(s *metric.ClientStats) any { return &s.EarlyUsages }},
 	{"missing_usage_answers", func(s *metric.ClientStats) any { return &s.MissingUsages }},
 	{"more_choices_answers", func(s *metric.ClientStats) any { return &s.MoreChoices }},
