@@ -61,11 +61,23 @@ type declared struct {
 	shape    []int64
 }
 
+// numberAsText returns a list of extras in which a number under a key is a text: a flag like model_version:3 gives a number.
+func numberAsText(extras []Member, key string) []Member {
+	out := slices.Clone(extras)
+	for i, m := range out {
+		if s := (jsontext.Scanner{Doc: m.Value}); m.Key == key && digit(s.Kind()) {
+			out[i].Value = jsontext.AppendString(nil, string(m.Value))
+		}
+	}
+	return out
+}
+
 func openKServe(s Settings) (Codec, error) { return newTensorCodec(s, nil, nil) }
 
 func newTensorCodec(s Settings, kind *tensorKind, names map[string]string) (Codec, error) {
 	c := &kserveCodec{kind: kind, names: names, known: map[string]modelTensors{}}
 	var err error
+	s.Extras = numberAsText(s.Extras, versionExtra)
 	if c.version, err = consume(&s, versionExtra); err != nil {
 		return nil, err
 	}

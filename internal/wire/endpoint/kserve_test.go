@@ -181,3 +181,21 @@ func TestKServeMessages(t *testing.T) {
 		t.Errorf("%v", failure)
 	}
 }
+
+// TestVersionFromAFlag: the version of a model may be a number, which is what model_version:3 gives on the command line.
+func TestVersionFromAFlag(t *testing.T) {
+	for value, want := range map[string]string{"3": "/v2/models/m/versions/3/infer", `"3"`: "/v2/models/m/versions/3/infer", `"a b"`: "/v2/models/m/versions/a%20b/infer"} {
+		c := codec(t, "kserve", Settings{Model: "m", Extras: []Member{{"model_version", []byte(value)}}})
+		req, err := c.Encode(&conversation.Turn{Parts: conversation.Texts("", "x")}, &History{})
+		if err != nil || req.Path != want {
+			t.Errorf("%s: %q, %v", value, req.Path, err)
+		}
+	}
+	e, _, err := Lookup("kserve")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Codec(Settings{Extras: []Member{{"model_version", []byte("true")}}}); err == nil || !strings.Contains(err.Error(), "must be a text, got true") {
+		t.Error(err)
+	}
+}
