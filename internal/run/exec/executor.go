@@ -48,6 +48,7 @@ type Executor struct {
 	firstToken   bool                     // decode while streaming, to detect the first content
 	replies      bool                     // answers become part of the history
 	followsUp    bool                     // answers may require further requests
+	noLength     bool                     // bodies hold no output length
 	worker       string
 	processor    string
 }
@@ -306,7 +307,7 @@ func (a *armedRequest) newRecord() *record.Record {
 	if m.Model == "" {
 		m.Model = a.model
 	}
-	if t.MaxTokens != nil {
+	if t.MaxTokens != nil && !a.noLength {
 		m.MaxTokens = *t.MaxTokens
 	}
 	if p.Primes {

@@ -441,3 +441,27 @@ func TestOutcomeInstants(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestedLength: a record names the output length that its request asked for. Types whose bodies hold none ask for none.
+func TestRequestedLength(t *testing.T) {
+	length := 10
+	solido, _, err := endpoint.Lookup("solido_rag")
+	if err != nil || !solido.NoLength {
+		t.Fatal(err)
+	}
+	codec, err := solido.Codec(endpoint.Settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &wire{answer: func(_ *transport.Request, rec *record.Record, _ transport.OnMessage) {
+		rec.Messages = append(rec.Messages, record.Message{At: 2, Body: true, Raw: []byte(`{"content":"a"}`)})
+	}}
+	for none, want := range map[bool]int{false: 10, true: 0} {
+		e, done := bench(t, codec, w, conversation.Turn{MaxTokens: &length, Parts: conversation.Texts("", "x")})
+		e.noLength = none
+		serve(e, 1, nil)
+		if got := (*done)[0].MaxTokens; got != want {
+			t.Errorf("%d tokens, want %d", got, want)
+		}
+	}
+}

@@ -41,7 +41,7 @@ func New(o Options) *Executor {
 		headers:  connection.Headers(cfg, o.Agent),
 		dialLate: reuse == transport.Never,
 		sticky:   reuse == transport.Sticky,
-		replies:  o.Endpoint.Replies, followsUp: o.Endpoint.FollowsUp,
+		replies:  o.Endpoint.Replies, followsUp: o.Endpoint.FollowsUp, noLength: o.Endpoint.NoLength,
 		lengthInBody: o.Endpoint.Name == "template" || endpoint.LimitsOutput(results.CodecSettings(cfg, false).Extras),
 		worker:       "worker_" + rng.UUID()[:8], processor: "record_processor_" + rng.UUID()[:8],
 	}

@@ -92,6 +92,9 @@ func noText(s *Subject) bool {
 	return s.Endpoint != nil && !s.Endpoint.TokenizesInput && !s.Endpoint.ProducesTokens
 }
 
+// noLength reports whether bodies of the endpoint type hold no output length.
+func noLength(s *Subject) bool { return s.Endpoint != nil && s.Endpoint.NoLength }
+
 // noTokens reports whether the endpoint type produces no tokens.
 func noTokens(s *Subject) bool { return s.Endpoint != nil && !s.Endpoint.ProducesTokens }
 

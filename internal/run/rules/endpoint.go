@@ -39,7 +39,8 @@ var endpointRules = []rule{
 	{row: "61 tokenizer", keys: tokenizers, when: all(noText, endpointIsNot("image_retrieval")), text: "is for text, which {endpoint.type} neither accepts nor produces", level: unused},
 	{row: "61 tokenizer", keys: tokenizers, when: all(noText, endpointIs("image_retrieval")), // GenAI-Perf had this type and accepted a tokenizer for it
 		text: "has no effect: {endpoint.type} neither accepts nor produces text", level: warning},
-	{row: "13", keys: outputLengths, when: all(not(noTokens), not(simulated), func(s *Subject) bool {
+	{row: "7", keys: outputLengths, when: noLength, text: "has no effect: bodies of the endpoint type hold no output length; {endpoint.extra} can add the setting of your server", level: warning},
+	{row: "13", keys: outputLengths, when: all(not(noTokens), not(noLength), not(simulated), func(s *Subject) bool {
 		_, ignored := s.Run.Endpoint.Extra.Get("ignore_eos")
 		_, least := s.Run.Endpoint.Extra.Get("min_tokens")
 		return s.Endpoint != nil && outputLength(s) > 0 && !ignored && !least

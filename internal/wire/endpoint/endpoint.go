@@ -37,6 +37,7 @@ type Endpoint struct {
 	FollowsUp      bool   // an answer may need further requests: polls, downloads
 	TokenIDs       bool   // prompts may be token ids
 	GRPC           bool   // uses gRPC unless the user chose HTTP
+	NoLength       bool   // bodies hold no output length
 	FixesLength    bool   // accepts ignore_eos and min_tokens, which enforce the requested output length
 	Marked         bool   // streams end with data: [DONE]
 	TextBy         string // extra that makes answers text with countable tokens; "" = none
