@@ -184,10 +184,13 @@ func (p *Program) reportRun(ctx context.Context, set *setting.CommandLine, opts 
 		p.errorf("%v", err)
 		return nil, false
 	}
-	if run.AllFailed() {
+	switch {
+	case run.AllFailed():
 		p.errorf("no request of %d succeeded", run.Profiling.Failed)
+	case run.Profiling.Valid == 0:
+		p.errorf("no request of a measured phase has finished")
 	}
-	return run, !run.AllFailed()
+	return run, run.Profiling.Valid > 0
 }
 
 // reportOptions converts the flags to options.

@@ -81,9 +81,9 @@ func (a *Assembly) Write(run *metric.Run, o Outcome) error {
 	return errors.Join(artifact.WriteReport(a.Layout, run, a.rawPath), a.writePhases(run, o))
 }
 
-// writePhases writes a summary of every phase and the list of phases, if the run had more than one.
+// writePhases writes a summary of every phase and the list of phases, if the run had more than one, or was to have more than its warm-up.
 func (a *Assembly) writePhases(run *metric.Run, o Outcome) error {
-	if len(a.Phases) < 2 {
+	if len(a.Phases) == 0 || len(a.Phases) == 1 && !a.Phases[0].Warmup {
 		return nil
 	}
 	var phases []artifact.Phase
