@@ -41,9 +41,12 @@ func Advice(e *record.Error, as func(key string) string) string {
 		return as("endpoint.tls.ca_file") + " FILE trusts the authority of a certificate, " + as("endpoint.tls.insecure") + " skips the check"
 	case transport.ErrTLS:
 		if strings.Contains(e.Message, "does not look like a TLS handshake") {
-			return "the server does not speak TLS: write " + url + " http://…"
+			return "the server does not speak TLS: write " + url + " http://… (grpc://… for gRPC)"
 		}
 	case transport.ErrSocket, transport.ErrClosed, transport.ErrResponse:
+		if strings.Contains(e.Message, "speaks HTTP/2") {
+			return "for gRPC write " + url + " grpc://… with an " + as("endpoint.type") + " that uses it, for HTTP/2 add " + as("endpoint.http_version") + " 2"
+		}
 		return "is it an LLM server, and is " + url + " right (host, port, http or https)?"
 	case invalidResult:
 		if strings.Contains(e.Message, "the server said: ") || strings.Contains(e.Message, "response_field ") { // the message names the cause

@@ -25,6 +25,7 @@ func TestAdvice(t *testing.T) {
 		{record.Error{Type: transport.ErrCertificate}, "<endpoint.tls.ca_file> FILE"},
 		{record.Error{Type: transport.ErrCertificate, Message: "tls: failed to verify certificate: x509: certificate is valid for a, not b"}, "<endpoint.tls.server_name> NAME"},
 		{record.Error{Type: transport.ErrTLS, Message: "tls: first record does not look like a TLS handshake"}, "write <endpoint.urls> http://…"},
+		{record.Error{Type: transport.ErrResponse, Message: "The server speaks HTTP/2, which gRPC uses, not HTTP/1.1"}, "for gRPC write <endpoint.urls> grpc://…"},
 		{record.Error{Type: transport.ErrResponse}, "(host, port, http or https)?"},
 		{record.Error{Type: invalidResult}, "does <endpoint.type> fit"},
 		{record.Error{Type: invalidResult, Message: `No responses with actual content were received; the server said: "busy"`}, ""},

@@ -102,15 +102,31 @@ func unfold(line, rest string) (string, string) {
 	return b.String(), rest
 }
 
+// speaksHTTP2 is the message of an error if a server speaks HTTP/2 where HTTP/1.1 is expected.
+const speaksHTTP2 = "The server speaks HTTP/2, which gRPC uses, not HTTP/1.1"
+
+// startsHTTP2 reports whether bytes begin with the frame that every HTTP/2 server sends first: SETTINGS (type 4) of stream 0.
+func startsHTTP2(b []byte) bool {
+	return len(b) >= 9 && b[0] == 0 && b[3] == 4 && b[4] <= 1 && b[5]|b[6]|b[7]|b[8] == 0
+}
+
+// badStatusLine describes a first line that is not that of an HTTP/1 response.
+func badStatusLine(line []byte) error {
+	if startsHTTP2(line) {
+		return malformed(speaksHTTP2)
+	}
+	return malformed("Bad status line: %s", quote(line))
+}
+
 func (h *head) statusLine(line string) error {
 	proto, rest, _ := strings.Cut(line, " ")
 	code, reason, _ := strings.Cut(rest, " ")
 	if len(proto) != len("HTTP/1.1") || proto[:7] != "HTTP/1." || proto[7] < '0' || proto[7] > '9' || len(code) != 3 {
-		return malformed("Bad status line: %s", quote([]byte(line)))
+		return badStatusLine([]byte(line))
 	}
 	n, err := strconv.ParseUint(code, 10, 16)
 	if err != nil || n < 100 {
-		return malformed("Bad status line: %s", quote([]byte(line)))
+		return badStatusLine([]byte(line))
 	}
 	h.status, h.http10 = int(n), proto[7] == '0'
 	if h.reason = strings.TrimSpace(reason); len(h.reason) > maxReason {

@@ -269,6 +269,32 @@ func TestResponseBeforeItsRequest(t *testing.T) {
 	}
 }
 
+// TestHTTP2Server: a server that speaks HTTP/2 is named as such, whether its first frame comes before the request or after it.
+func TestHTTP2Server(t *testing.T) {
+	const settings = "\x00\x00\x06\x04\x00\x00\x00\x00\x00\x00\x05\x00\x00\x40\x00"
+	for _, early := range []bool{false, true} {
+		greeted := make(chan struct{}, 2)
+		target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+			if early {
+				io.WriteString(c, settings)
+			}
+			greeted <- struct{}{}
+			readRequest(r)
+			if !early {
+				io.WriteString(c, settings)
+			}
+		})
+		x := mustClient(t, nil).Prepare(context.Background(), &Request{Target: target, Armed: true})
+		<-greeted
+		x.Send()
+		rec := new(record.Record)
+		x.Receive(rec, nil)
+		if wantError(t, rec, ErrResponse, 0); rec.Error.Message != speaksHTTP2 {
+			t.Errorf("early %t: %+v", early, rec.Error)
+		}
+	}
+}
+
 // TestFailureBeforeItsRequest: a server that refuses a request before it has seen it has answered, however fast it was.
 func TestFailureBeforeItsRequest(t *testing.T) {
 	answered := make(chan struct{}, 1)

@@ -186,7 +186,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 		}
 		if end < 0 {
 			if looked = len(buf); !plausible(buf) {
-				return nil, malformed("Bad status line: %s", quote(buf))
+				return nil, badStatusLine(buf)
 			}
 			if looked > 0 && !owned {
 				buf, owned = append(make([]byte, 0, 2*looked), buf...), true

@@ -26,15 +26,15 @@ func (x *Exchange) Send() {
 		return
 	}
 	early, refused := x.answeredAlready()
-	stale := !early && !refused && x.conn != nil && clock.Now()-x.ready > staleAfter && !x.conn.alive()
+	stale := early == "" && !refused && x.conn != nil && clock.Now()-x.ready > staleAfter && !x.conn.alive()
 	now := clock.Now()
 	if x.req.Armed {
 		x.start = now
 		x.deadline = x.client.deadline(now)
 	}
 	switch {
-	case early: // a new connection would behave the same; only an idle one is replaced
-		x.err = newError(ErrResponse, 0, "The response came before its request was sent")
+	case early != "": // a new connection would behave the same; only an idle one is replaced
+		x.err = newError(ErrResponse, 0, early)
 	case stale:
 		x.sendErr = errStale
 	default:
@@ -43,19 +43,25 @@ func (x *Exchange) Send() {
 }
 
 // answeredAlready reports whether a new connection brought bytes before anything was sent. A failure may come early: a server that sheds load, or
-// that refuses bodies of this length, may answer at any time. Such a failure counts as the answer (refused). An early success is an error (early),
-// because its latencies would measure nothing.
-func (x *Exchange) answeredAlready() (early, refused bool) {
+// that refuses bodies of this length, may answer at any time. Such a failure counts as the answer (refused). An early success is an error (early says
+// which), because its latencies would measure nothing.
+func (x *Exchange) answeredAlready() (early string, refused bool) {
 	if x.trace.Reused != 0 || x.stream != nil {
-		return false, false
+		return "", false
 	}
 	var b [len("HTTP/1.1 5")]byte
 	head := x.conn.peekUnrequested(b[:])
 	if len(head) == 0 {
-		return false, false
+		return "", false
 	}
 	refused = len(head) == len(b) && bytes.HasPrefix(head, []byte("HTTP/1.")) && (head[9] == '4' || head[9] == '5')
-	return !refused, refused
+	switch {
+	case refused:
+		return "", true
+	case startsHTTP2(head):
+		return speaksHTTP2, false
+	}
+	return "The response came before its request was sent", false
 }
 
 // push begins sending at an instant.
