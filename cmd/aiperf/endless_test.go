@@ -23,7 +23,8 @@ func TestInputsWithoutEnd(t *testing.T) {
 		"--input-file /dev/zero":                          "--input-file: /dev/zero:1: the line is longer than 256 MiB",
 		"--system-prompt-file /dev/zero":                  "--system-prompt-file: /dev/zero: gives more than",
 		"--input-file " + trace:                           "t.jsonl:1: input_length: must be at most 10000000 tokens, got 2000000000",
-		"--isl 2000000000":                                "must be at most 10000000 tokens on average",
+		"--isl 2000000000":                                "--isl must be at most 10000000 tokens, not 2000000000",
+		"--isl-stddev 99999999999":                        "--isl-stddev must be at most 10000000 tokens, not 99999999999",
 		"--request-rate-series /dev/zero --concurrency 1": "--request-rate-series: /dev/zero: gives more than",
 	} {
 		p := program(t, append([]string{"--model", "m", "--tokenizer", "builtin", "--url", "http://127.0.0.1:1"}, strings.Fields(args)...)...)

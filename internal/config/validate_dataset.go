@@ -6,12 +6,6 @@ import (
 	"strings"
 )
 
-// maxPrompt is the maximum mean length of generated prompts, in tokens. It is many times the longest context of any model.
-const maxPrompt = 10_000_000
-
-// maxDataset is the maximum number of tokens of all generated prompts, which inputs.json lists: some 100 GB.
-const maxDataset = 20_000_000_000
-
 func (v *violations) dataset(b *Benchmark) {
 	if len(b.Datasets) != 1 {
 		v.addIf(true, "benchmark.datasets", "must hold one dataset, not %d", len(b.Datasets))
@@ -27,6 +21,7 @@ func (v *violations) dataset(b *Benchmark) {
 	v.oneOf(path+".cache_bust.target", d.CacheBustTarget(), CacheBustTargets...)
 	for key, n := range map[string]*int{"prompt": d.PromptBatchSize, "image": d.ImageBatchSize, "audio": d.AudioBatchSize, "video": d.VideoBatchSize} {
 		v.addIf(n != nil && *n < 0, path+"."+key+"_batch_size", "must be >= 0")
+		v.count(path+"."+key+"_batch_size", Value(n), maxItems, "for a request")
 	}
 	switch d.Type {
 	case DatasetFile:
@@ -40,19 +35,17 @@ func (v *violations) dataset(b *Benchmark) {
 		v.addIf(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
 	}
 	v.prompts(path+".prompts", d.Prompts)
-	if d.Type == DatasetSynthetic && d.Prompts != nil {
-		tokens := float64(d.Entries) * max(1, d.Turns.MeanOr(1)) * max(1, d.Prompts.ISL.MeanOr(0))
-		v.addIf(tokens > maxDataset, path+".entries", "and %s: %.3g prompt tokens in all would be made and listed in inputs.json; allowed: up to %.3g",
-			v.spelling(path+".prompts.isl.mean"), tokens, float64(maxDataset))
+	if d.Type == DatasetSynthetic {
+		v.generated(path, d)
 	}
 	v.distribution(path+".osl", d.OSL)
-	v.distribution(path+".turns", d.Turns)
+	v.amount(path+".turns", d.Turns, maxTurns, "turns")
 	v.addIf(d.Turns != nil && d.Turns.Mean == nil && !(d.Turns.MeanOr(1) >= 1), path+".turns", "must be >= 1 on average, not %v", d.Turns.MeanOr(1))
 	v.distribution(path+".turn_delay", d.TurnDelay)
 	if r := d.Rankings; r != nil {
-		v.distribution(path+".rankings.passages", r.Passages)
-		v.distribution(path+".rankings.passage_tokens", r.PassageTokens)
-		v.distribution(path+".rankings.query_tokens", r.QueryTokens)
+		v.amount(path+".rankings.passages", r.Passages, maxItems, "passages")
+		v.amount(path+".rankings.passage_tokens", r.PassageTokens, maxPrompt, "tokens")
+		v.amount(path+".rankings.query_tokens", r.QueryTokens, maxPrompt, "tokens")
 	}
 	v.prefixes(path+".prefix_prompts", d.PrefixPrompts)
 	v.images(path+".images", d.Images)
@@ -64,14 +57,14 @@ func (v *violations) prompts(path string, p *Prompts) {
 	if p == nil {
 		return
 	}
-	v.distribution(path+".isl", p.ISL)
-	v.addIf(p.ISL != nil && p.ISL.MeanOr(0) > maxPrompt, path+".isl.mean", "must be at most %d tokens on average", maxPrompt)
+	v.amount(path+".isl", p.ISL, maxPrompt, "tokens")
+	v.count(path+".batch_size", p.BatchSize, maxItems, "texts")
 	v.distribution(path+".osl", p.OSL)
 	v.addIf(p.BlockSize < 0, path+".block_size", "must be >= 1")
 	sum := 0.0
 	for i, pair := range p.SequenceDistribution {
 		at := fmt.Sprintf("%s.sequence_distribution[%d]", path, i)
-		v.distribution(at+".isl", &pair.ISL)
+		v.amount(at+".isl", &pair.ISL, maxPrompt, "tokens")
 		v.distribution(at+".osl", &pair.OSL)
 		v.addIf(!(pair.Probability >= 0 && pair.Probability <= 100), at+".probability", "must be 0 to 100 percent, not %v", pair.Probability)
 		sum += pair.Probability
@@ -83,6 +76,11 @@ func (v *violations) prefixes(path string, p *PrefixPrompts) {
 	if p == nil {
 		return
 	}
+	v.count(path+".length", p.Length, maxPrompt, "tokens")
+	v.count(path+".shared_system_length", p.SharedSystemLength, maxPrompt, "tokens")
+	v.count(path+".user_context_length", p.UserContextLength, maxPrompt, "tokens")
+	pooled := float64(p.PoolSize) * float64(max(1, p.Length))
+	v.addIf(pooled > maxPool, path+".pool_size", "%d: all prefixes would have %.3g tokens; allowed: up to %.3g", p.PoolSize, pooled, float64(maxPool))
 	pool, shared := path+".pool_size", path+".shared_system_length"
 	if p.PoolSize == 0 {
 		pool = path + ".length"

@@ -106,6 +106,9 @@ const sampledConversations = 500
 // maxSampledTokens limits how many tokens are generated and counted for the mean.
 var maxSampledTokens = 2_000_000
 
+// maxSampledBytes limits the bodies that are made for it: pictures take much longer than texts.
+const maxSampledBytes = 32 << 20
+
 // countPrompts sets the mean tokens per prompt. It samples the whole dataset; where texts must be generated in order, it takes the first
 // conversations.
 func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Forecast) error {
@@ -113,7 +116,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 	if err != nil || count == nil {
 		return err
 	}
-	n, tokens, all := 0, 0, dataset.All(r.data)
+	n, tokens, size, all := 0, 0, 0, dataset.All(r.data)
 	step, made := max(1, all/sampledConversations), false
 	if all > 0 {
 		_, written := r.data.Draft(0)
@@ -123,7 +126,7 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 		step = 1
 	}
 	for i := 0; i < all; i += step {
-		if made && (i == sampledConversations || tokens > maxSampledTokens) {
+		if made && (i == sampledConversations || tokens > maxSampledTokens || size > maxSampledBytes) {
 			f.First = i
 			break
 		}
@@ -137,7 +140,8 @@ func (r *runPlan) countPrompts(ctx context.Context, cfg *config.Benchmark, f *Fo
 				return fmt.Errorf("conversation %s, turn %d: %w", c.ID, k+1, err)
 			}
 			n++
-			tokens += count(req.Body.Bytes())
+			body := req.Body.Bytes()
+			tokens, size = tokens+count(body), size+len(body)
 		}
 	}
 	if n > 0 {

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"fmt"
 	"math"
 
 	"aiperf/internal/workload/conversation"
@@ -53,13 +54,15 @@ func (x *indexed) rescale(l *loader) error {
 	if err != nil {
 		return err
 	}
-	x.rescaleRows(r)
+	if err := x.rescaleRows(r); err != nil {
+		return fmt.Errorf("%s: %w", x.path, err)
+	}
 	r.ids, r.inputs = trace.IDs{}, rowstore.Column[uint32]{}
 	return nil
 }
 
 // rescaleRows assigns new ids, lengths and times to the rows in the order of the conversations.
-func (x *indexed) rescaleRows(r *rescaling) {
+func (x *indexed) rescaleRows(r *rescaling) (err error) {
 	last, roots := r.FirstID(&r.ids), r.Roots(x.Root)
 	var prefix []int64 // only its length matters here
 	for i := range x.index.Conversations() {
@@ -73,7 +76,9 @@ func (x *indexed) rescaleRows(r *rescaling) {
 				}
 				rec.HashIDs = prefix[:n-1]
 				r.lastSharedID.Set(at, last, 0)
-				last = r.Prompt(&rec, int(n-1), r.block, last)
+				if last, err = r.Prompt(&rec, int(n-1), r.block, last); err != nil {
+					return err
+				}
 				if r.PrefixRoot > 1 && len(rec.HashIDs) > 0 {
 					r.copies.Set(at, uint32(roots.Below(r.PrefixRoot)), 0)
 				}
@@ -90,6 +95,7 @@ func (x *indexed) rescaleRows(r *rescaling) {
 		}
 	}
 	x.index.Shift, r.step = 0, last+1
+	return nil
 }
 
 // rescaledEntry rescales a row that was read again.
@@ -97,7 +103,7 @@ func (x *indexed) rescaledEntry(l *loader, row int, e *entry) {
 	r, rec := x.rescaled, e.prompt
 	if n, _ := r.sharedIDs.At(row); n > 0 {
 		before, _ := r.lastSharedID.At(row)
-		r.Prompt(&rec, int(n-1), r.block, before)
+		_, _ = r.Prompt(&rec, int(n-1), r.block, before) // rescaleRows has reported prompts that become too long
 		copied, _ := r.copies.At(row)
 		trace.Shift(&rec, int64(copied)*r.step)
 	}

@@ -48,7 +48,9 @@ func (s Synthesis) Apply(sessions []Session, block int, root *rng.Root) error {
 			records = append(records, &sessions[i].Records[k])
 		}
 	}
-	s.rescalePrompts(records, block, root)
+	if err := s.rescalePrompts(records, block, root); err != nil {
+		return err
+	}
 	for _, rec := range records {
 		s.Rest(rec, block)
 	}
@@ -67,19 +69,23 @@ func (f *idSource) extend(ids []int64, n int) []int64 {
 }
 
 // rescalePrompts changes the length of the shared part and of the rest of every prompt.
-func (s Synthesis) rescalePrompts(records []*Record, block int, root *rng.Root) {
+func (s Synthesis) rescalePrompts(records []*Record, block int, root *rng.Root) error {
 	var ids IDs
 	for _, rec := range records {
 		ids.Add(rec.HashIDs)
 	}
 	last := s.FirstID(&ids)
 	for _, rec := range records {
-		if len(rec.HashIDs) > 0 {
-			last = s.Prompt(rec, ids.Leading(rec, block), block, last)
+		if len(rec.HashIDs) == 0 {
+			continue
+		}
+		var err error
+		if last, err = s.Prompt(rec, ids.Leading(rec, block), block, last); err != nil {
+			return fmt.Errorf("%s: %w", rec.Where, err)
 		}
 	}
 	if s.PrefixRoot < 2 {
-		return
+		return nil
 	}
 	stream := root.Stream(rootsStream)
 	for _, rec := range records {
@@ -87,6 +93,7 @@ func (s Synthesis) rescalePrompts(records []*Record, block int, root *rng.Root) 
 			Shift(rec, int64(stream.Below(s.PrefixRoot))*(last+1))
 		}
 	}
+	return nil
 }
 
 // rootsStream is the stream that draws the copies of the shared part.
@@ -109,10 +116,13 @@ func (s Synthesis) FirstID(ids *IDs) int64 { return (ids.highest + 1) * s.copies
 func (s Synthesis) copies() int64 { return int64(max(1, s.PrefixLen)) }
 
 // Prompt rescales the prompt of a record with ids. The first shared ids are shared with other records. New ids begin after last. It returns the last
-// new id.
-func (s Synthesis) Prompt(rec *Record, shared, block int, last int64) int64 {
+// new id, or an error if the prompt would be too long.
+func (s Synthesis) Prompt(rec *Record, shared, block int, last int64) (int64, error) {
 	fresh := &idSource{last: last}
 	rest := rec.InputLength - shared*block
+	if long := float64(shared*block)*s.PrefixLen + float64(rest)*s.PromptLen; long > MaxInput {
+		return last, fmt.Errorf("synthesis: a prompt of %d tokens would become one of %.3g tokens; allowed: up to %d", rec.InputLength, long, MaxInput)
+	}
 	ids := s.stretch(rec.HashIDs[:shared], s.copies(), fresh)
 	length := len(ids) * block
 	rest = int(float64(rest) * s.PromptLen)
@@ -121,7 +131,7 @@ func (s Synthesis) Prompt(rec *Record, shared, block int, last int64) int64 {
 	} else {
 		rec.HashIDs, rec.InputLength = ids, length+rest
 	}
-	return fresh.last
+	return fresh.last, nil
 }
 
 // IDs records which hash ids occur, and which occur more than once.
