@@ -186,3 +186,30 @@ func TestRemedy(t *testing.T) {
 		}
 	}
 }
+
+// TestOtherObjectives: goodput is not judged if the runs count requests by different objectives; the order of the objectives does not matter.
+func TestOtherObjectives(t *testing.T) {
+	of := func(slos string) Run {
+		r := loaded(t, summaries(t, t.TempDir(), `{"validity":{"verdict":"valid"},"input_config":{"slos":`+slos+`}}`), 0)
+		for range r.Ends {
+			r.MetObjectives = append(r.MetObjectives, 1)
+		}
+		return r
+	}
+	a := of(`{"time_to_first_token":200,"request_latency":1000.5}`)
+	for slos, judged := range map[string]bool{
+		`{"request_latency":1000.5,"time_to_first_token":200}`: true, `{"time_to_first_token":200}`: false, `{"time_to_first_token":100,"request_latency":1000.5}`: false, `{}`: true,
+	} {
+		r, err := Compare([]Run{a}, []Run{of(slos)}, usual)
+		if err != nil {
+			t.Fatal(err)
+		}
+		has := slices.ContainsFunc(r.Lines, func(l Line) bool { return l.Tag == "goodput" })
+		said := slices.ContainsFunc(r.Notes, func(n string) bool {
+			return strings.HasPrefix(n, "goodput is not judged: its objectives differ (request_latency:1000.5 time_to_first_token:200 and ")
+		})
+		if has != judged || said == judged {
+			t.Errorf("%s: judged %t, %q", slos, has, r.Notes)
+		}
+	}
+}

@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -260,7 +262,8 @@ func (r *Run) readSummary() error {
 					Name string `json:"name"`
 				} `json:"items"`
 			} `json:"models"`
-			Phases []phase `json:"phases"`
+			Phases     []phase        `json:"phases"`
+			Objectives map[string]any `json:"slos"`
 		} `json:"input_config"`
 	}
 	if err := json.Unmarshal(text, &s); err != nil {
@@ -301,6 +304,9 @@ func (r *Run) readSummary() error {
 		model = s.Config.Models.Items[0].Name
 	}
 	r.setTarget(s.Config.Endpoint.URLs, model, s.Probe.Model)
+	for _, tag := range slices.Sorted(maps.Keys(s.Config.Objectives)) {
+		r.Objectives = strings.TrimSpace(fmt.Sprintf("%s %s:%v", r.Objectives, tag, s.Config.Objectives[tag]))
+	}
 	r.Settings = []Setting{{"endpoint type", s.Config.Endpoint.Type}, {"streaming", fmt.Sprint(s.Config.Endpoint.Streaming)}, {"tokenizer", s.Config.Tokenizer.Name}}
 	for i := range s.Config.Phases {
 		if p := &s.Config.Phases[i]; p.Kind == "profiling" {

@@ -24,6 +24,7 @@ type Run struct {
 	Fixed         bool            // the load is a fixed rate, which determines the throughputs
 	Settings      []Setting       // the settings that define the work
 	Target        Target          // what was measured
+	Objectives    string          // of goodput: "time_to_first_token:200", several joined by spaces in the order of their tags; "" = not known
 	Doubt         string          // why the run must not be judged; empty if it may be
 	Wall          int64           // first start, Unix ns
 	ID            string          // benchmark id; "": unknown
