@@ -38,6 +38,7 @@ type jsonAnswer struct {
 	choice        int           // number of the choice of the first content
 	alternating   bool          // messages have content of different choices
 	looksStreamed bool          // a body that looks like a stream
+	jsonLines     bool          // a body with a document in each line, which the format does not have
 	memory        memoryBuilder // nil = no Memory was requested
 	state         any           // state of the type across documents
 }
@@ -114,7 +115,9 @@ func (d *jsonAnswer) noContent() *record.Error {
 	case len(d.failure) > 0:
 		text += "; the server said: " + string(d.failure)
 	case d.looksStreamed:
-		text += "; the body is an event stream, but its Content-Type is not " + d.format.Media()[0]
+		text += "; the body is a stream, but its Content-Type is not " + d.format.Media()[0]
+	case d.jsonLines:
+		text += "; the body has one JSON document in each line, but this endpoint type reads one document or " + d.format.Media()[0]
 	case d.missed != "":
 		text += "; " + d.missed
 	case d.unreadable > 0:
@@ -137,6 +140,7 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 		if d.plain && doc[0] != '{' || !d.document(doc) {
 			if !d.plain {
 				d.looksStreamed = d.looksStreamed || d.format.Unlabelled(doc)
+				d.jsonLines = d.jsonLines || framing.NDJSON{}.Unlabelled(doc)
 				d.readPlain(doc, m.At, index)
 				return nil
 			}

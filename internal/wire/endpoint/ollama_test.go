@@ -160,3 +160,17 @@ func TestUnlabelledStreams(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignLines: JSON lines for a type that streams server-sent events fail with a message that says so. Free formats take them as text.
+func TestForeignLines(t *testing.T) {
+	for name, want := range map[string]string{
+		"chat": "; the body has one JSON document in each line, but this endpoint type reads one document or text/event-stream",
+		"raw":  "",
+	} {
+		rec := &record.Record{Start: 1, End: 9, Messages: []record.Message{{At: 2, Body: true, Raw: []byte("{\"text\":\"a\"}\n{\"text\":\"b\"}\n")}}}
+		_, failure := Decode(codec(t, name, Settings{Streaming: true}), rec, DecodeOptions{})
+		if (failure == nil) != (want == "") || failure != nil && !strings.HasSuffix(failure.Message, want) {
+			t.Errorf("%s: %+v", name, failure)
+		}
+	}
+}
