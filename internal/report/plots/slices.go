@@ -52,15 +52,26 @@ func (s *Single) slices(p *Preset) (*chart.Chart, error) {
 			std[k] = v[i]
 		}
 	}
-	s.sliceTraces(c, header, unit, at, values, std, step)
+	s.sliceTraces(c, sliced{header, unit, stat}, at, values, std, step)
 	if strings.Contains(header, "Request Throughput") && s.uneven() {
 		c.Notes = append(c.Notes, "Requests differ in input or output length, so requests per second is a poor measure of capacity here.")
 	}
 	return c, nil
 }
 
+// sliced is a statistic of a metric in time slices.
+type sliced struct{ header, unit, stat string }
+
+// word returns the statistic as legends have it.
+func (m *sliced) word() string {
+	if m.stat == "avg" {
+		return "Average"
+	}
+	return strings.ToUpper(m.stat[:1]) + m.stat[1:]
+}
+
 // sliceTraces draws slices at their middles if their length is known, otherwise at their numbers.
-func (s *Single) sliceTraces(c *chart.Chart, header, unit string, at []int, values []float64, std map[int]float64, step float64) {
+func (s *Single) sliceTraces(c *chart.Chart, m sliced, at []int, values []float64, std map[int]float64, step float64) {
 	place := func(k int) float64 {
 		if step == 0 {
 			return float64(k)
@@ -76,24 +87,24 @@ func (s *Single) sliceTraces(c *chart.Chart, header, unit string, at []int, valu
 			c.X.Ticks = append(c.X.Ticks, chart.Tick{At: place(k), Text: fmt.Sprintf("%s-%s", short(float64(k)*step), short(float64(k+1)*step))})
 		}
 	}
-	mean, spread, ok := s.runAverage(header)
+	mean, spread, ok := s.runStatistic(m.header, m.stat)
 	if ok {
 		if !math.IsNaN(spread) {
 			c.Traces = append(c.Traces, chart.Trace{
-				Name: withUnit(fmt.Sprintf("Run Std: %.2f", spread), unit), Kind: chart.Scatter, Mode: chart.Lines, X: []float64{ends[0], ends[1], ends[1], ends[0]},
+				Name: withUnit(fmt.Sprintf("Run Std: %.2f", spread), m.unit), Kind: chart.Scatter, Mode: chart.Lines, X: []float64{ends[0], ends[1], ends[1], ends[0]},
 				Y: []float64{mean + spread, mean + spread, mean - spread, mean - spread}, Style: chart.Style{Color: chart.Gray, Fill: chart.ToSelf, Filling: 0.18},
 			})
 		}
 		c.Traces = append(c.Traces, chart.Trace{
-			Name: withUnit(fmt.Sprintf("Run Average: %.2f", mean), unit), Kind: chart.Scatter, Mode: chart.Lines, X: ends, Y: []float64{mean, mean},
+			Name: withUnit(fmt.Sprintf("Run %s: %.2f", m.word(), mean), m.unit), Kind: chart.Scatter, Mode: chart.Lines, X: ends, Y: []float64{mean, mean},
 			Style: chart.Style{Color: s.averageLine(), Width: 2},
 		})
 	}
-	usual := chart.Trace{Name: "Timeslice Average", Kind: chart.Scatter, Mode: chart.Markers, Style: chart.Style{Color: s.Theme.Color(0), Size: 6}}
+	usual := chart.Trace{Name: "Timeslice " + m.word(), Kind: chart.Scatter, Mode: chart.Markers, Style: chart.Style{Color: s.Theme.Color(0), Size: 6}}
 	odd := chart.Trace{Name: "Outliers", Kind: chart.Scatter, Mode: chart.Markers, Style: chart.Style{Color: chart.Red, Size: 9, Symbol: "diamond"}}
 	for i, k := range at {
 		t := &usual
-		if ok && outlier(header, values[i], mean, spread+std[k]) {
+		if ok && outlier(m.header, values[i], mean, spread+std[k]) {
 			t = &odd
 		}
 		t.X, t.Y = append(t.X, place(k)), append(t.Y, values[i])
@@ -131,20 +142,24 @@ func outlier(header string, v, mean, spread float64) bool {
 	return v > mean+spread
 }
 
-// runAverage returns the average of the run and its spread. Metrics with a single value, such as rates and counts, have none.
-func (s *Single) runAverage(header string) (mean, spread float64, ok bool) {
+// runStatistic returns a statistic of the run, and the spread of the run if the statistic is the average, NaN otherwise: only averages of slices are
+// judged by it. Metrics with a single value, such as rates and counts, have none.
+func (s *Single) runStatistic(header, stat string) (value, spread float64, ok bool) {
 	m := metricByHeader(header)
 	sum, err := s.Run.Summary()
 	if m == nil || err != nil || strings.Contains(strings.ToLower(header), "total") {
 		return 0, 0, false
 	}
-	mean, has := sum.Stat(m.Tag, "avg")
-	spread, dist := sum.Stat(m.Tag, "std")
+	value, has := sum.Stat(m.Tag, stat)
+	spread, hasSpread := sum.Stat(m.Tag, "std")
+	dist := hasSpread
 	if !dist {
 		_, dist = sum.Stat(m.Tag, "p50")
+	}
+	if !hasSpread || stat != "avg" {
 		spread = math.NaN()
 	}
-	return mean, spread, has && dist
+	return value, spread, has && dist
 }
 
 // uneven reports whether the requests differ in input or output length.

@@ -40,3 +40,21 @@ func TestBinsOfWholeNumbers(t *testing.T) {
 		t.Errorf("%v %v", edges, counts)
 	}
 }
+
+// TestStatisticOfSlices: slices of a percentile are compared with the same percentile of the run, and the legend names it. No slice is an outlier by a rule for
+// averages.
+func TestStatisticOfSlices(t *testing.T) {
+	for stat, want := range map[string][]string{"avg": {"Run Std: 5.86 ms", "Run Average: 51.93 ms", "Timeslice Average"}, "p90": {"Run P90: 57.71 ms", "Timeslice P90"}} {
+		list, said := drawn(t, "single_c4", "visualization:\n  single_run_defaults: [p]\n  single_run_plots:\n    p: {type: timeslice, x: Timeslice, y: Time to First Token, stat: "+stat+", source: timeslices}\n")
+		if list["p.png"] == nil {
+			t.Fatal(said)
+		}
+		var names []string
+		for _, one := range list["p.png"].Traces {
+			names = append(names, one.Name)
+		}
+		if !slices.Equal(names, want) {
+			t.Errorf("%s: %q, want %q", stat, names, want)
+		}
+	}
+}
