@@ -69,9 +69,9 @@ func (p *part) read(s *jsontext.Scanner) {
 	}
 }
 
-// readContent reads a string, or the texts of a list of parts.
+// readContent reads a string, or the texts of a list of parts. Parts may be thoughts (Mistral).
 func (p *part) readContent(s *jsontext.Scanner) {
-	p.content, p.parts = jsontext.Text{}, p.parts[:0]
+	p.content, p.parts, p.thoughts = jsontext.Text{}, p.parts[:0], jsontext.Text{}
 	if s.Kind() != '[' {
 		p.content = s.Text()
 		return
@@ -84,9 +84,12 @@ func (p *part) readContent(s *jsontext.Scanner) {
 		}
 		var t jsontext.Text
 		for first := true; s.Next('}', first); first = false {
-			if string(s.Key()) == "text" {
+			switch string(s.Key()) {
+			case "text":
 				t = s.Text()
-			} else {
+			case "thinking":
+				p.readThoughts(s)
+			default:
 				s.Skip()
 			}
 		}
@@ -94,6 +97,25 @@ func (p *part) readContent(s *jsontext.Scanner) {
 			p.parts = append(p.parts, t)
 		}
 	}
+}
+
+// readThoughts reads a string, or the texts of a list of parts, and appends them to the thoughts.
+func (p *part) readThoughts(s *jsontext.Scanner) {
+	thoughts := p.thoughts.Append(nil)
+	if s.Kind() == '"' {
+		thoughts = s.Text().Append(thoughts)
+	} else {
+		elements(s, func() {
+			members(s, func(key string) {
+				if key == "text" {
+					thoughts = s.Text().Append(thoughts)
+				} else {
+					s.Skip()
+				}
+			})
+		})
+	}
+	p.thoughts = jsontext.Text{Raw: thoughts, Set: true}
 }
 
 func (p *part) readCalls(s *jsontext.Scanner) {

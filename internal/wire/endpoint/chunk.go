@@ -33,6 +33,7 @@ type part struct {
 	isAudio       bool          // audio bytes without text
 	reasoning     jsontext.Text // reasoning_content
 	reasoningText jsontext.Text // reasoning
+	thoughts      jsontext.Text // of the parts of type thinking in a list
 	tools         []call
 	set           bool
 }
@@ -50,10 +51,12 @@ func (p *part) reset() { *p = part{parts: p.parts[:0], tools: p.tools[:0]} }
 
 // thinking returns the reasoning text.
 func (p *part) thinking() jsontext.Text {
-	if !p.reasoning.Empty() {
-		return p.reasoning
+	for _, t := range []jsontext.Text{p.reasoning, p.reasoningText} {
+		if !t.Empty() {
+			return t
+		}
 	}
-	return p.reasoningText
+	return p.thoughts
 }
 
 // hasCallText reports whether a tool call brought text.
