@@ -39,16 +39,18 @@ type answerField struct {
 // read reads the current document. The answer remembers why a value is not content.
 func (f *answerField) read(d *jsonAnswer) {
 	value := searched(f.path, treeOf(d.scan.Doc))
-	if !d.chunk.setContent(value) {
+	if !d.chunk.setContent(value) || value == "" {
 		d.missed = responseExtra + " " + f.expression + " selects " + valueKind(value)
 	}
 }
 
-// valueKind names a value that is not content.
+// valueKind names a value without content.
 func valueKind(value any) string {
 	switch v := value.(type) {
 	case nil:
 		return "nothing in the answer"
+	case string:
+		return "an empty text"
 	case float64:
 		return "a number, not a text"
 	case bool:

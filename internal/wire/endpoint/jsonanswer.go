@@ -29,6 +29,7 @@ type jsonAnswer struct {
 	finish        []byte
 	failure       []byte        // last error object of a document
 	missed        string        // why a document of a free format has no content
+	shape         string        // of a body without content
 	failed        *record.Error // the server reported that the request failed
 	messages      int
 	tokens        int           // number of tokens that came as ids
@@ -122,6 +123,8 @@ func (d *jsonAnswer) noContent() *record.Error {
 		text += "; " + d.missed
 	case d.unreadable > 0:
 		text += "; the answer is not JSON"
+	case d.shape != "":
+		text += "; " + d.shape
 	}
 	return &record.Error{Type: invalidResult, Message: text}
 }
@@ -175,8 +178,12 @@ func (d *jsonAnswer) read(m *record.Message, index int) *record.Error {
 
 // acceptBody is accept for a body, which is the document doc. A body with content that also reports an error, as an object or a text, is a failure.
 func (d *jsonAnswer) acceptBody(doc []byte, at int64, index int) *record.Error {
-	if f := d.accept(at, index); f != nil || len(d.pending) == 0 {
-		return f // noContent quotes the error of a body without content
+	if f := d.accept(at, index); f != nil {
+		return f
+	}
+	if len(d.pending) == 0 { // noContent quotes the error of the body, or describes the body
+		d.shape = shapeOf(doc)
+		return nil
 	}
 	if e := d.chunk.failure; !e.Set || e.Raw[0] != '{' && e.Raw[0] != '"' {
 		return nil

@@ -161,7 +161,7 @@ func TestMissedField(t *testing.T) {
 		`{"a":{"b":{"c":""}}}`: "; response_field a.b selects an object, not a text",
 		`{"a":{"b":[]}}`:       "; response_field a.b selects an empty list",
 		`{"a":{"b":["x"]}}`:    "; response_field a.b selects a list that is neither of numbers nor of objects",
-		`{"a":{"b":""}}`:       "",
+		`{"a":{"b":""}}`:       "; response_field a.b selects an empty text",
 		`{"error":"busy"}`:     `; the server said: "busy"`,
 	} {
 		rec := &record.Record{End: 9, Messages: []record.Message{{At: 1, Body: true, Raw: []byte(body)}}}
