@@ -19,6 +19,9 @@ func TestMoreChoices(t *testing.T) {
 		{"chat", `{"object":"chat.completion","choices":[{"message":{"content":"one"}}]}`, false},
 		{"completions", `{"object":"text_completion","choices":[{"text":"one"},{"text":"two"}]}`, true},
 		{"completions", `{"object":"text_completion","choices":[{"text":"one"},{"text":""}]}`, false},
+		{"kserve", `{"outputs":[{"name":"text_output","datatype":"BYTES","data":["one","two"]}]}`, true},
+		{"kserve", `{"outputs":[{"name":"text_output","datatype":"BYTES","data":[["one"],["two"]]}]}`, true},
+		{"kserve", `{"outputs":[{"name":"text_output","datatype":"BYTES","data":["one","",7]},{"name":"other","datatype":"BYTES","data":["two"]}]}`, false},
 		{"vllm_generate", `{"choices":[{"token_ids":[3,4]},{"token_ids":[5]}]}`, true},
 		{"vllm_generate", `{"choices":[{"token_ids":[3,4]},{"token_ids":[]},{"token_ids":null}]}`, false},
 	} {

@@ -73,7 +73,15 @@ func (c *kserveCodec) after(d *jsonAnswer) {
 		p := &d.chunk.delta
 		p.reset()
 		p.set = true
-		p.content = firstElement(&jsontext.Scanner{Doc: doc.outputs[at].data})
+		first := true
+		textElements(&jsontext.Scanner{Doc: doc.outputs[at].data}, func(text jsontext.Text) {
+			if first {
+				p.content = text
+			} else if !text.Empty() { // an answer of several choices
+				d.chunk.more = true
+			}
+			first = false
+		})
 		return
 	}
 	for _, t := range doc.outputs {
@@ -83,21 +91,13 @@ func (c *kserveCodec) after(d *jsonAnswer) {
 	}
 }
 
-// firstElement returns the first text of nested lists.
-func firstElement(s *jsontext.Scanner) (text jsontext.Text) {
+// textElements calls visit for each text of nested lists.
+func textElements(s *jsontext.Scanner, visit func(jsontext.Text)) {
 	if s.Kind() == '"' {
-		return s.Text()
+		visit(s.Text())
+		return
 	}
-	first := true
-	elements(s, func() {
-		if first {
-			text = firstElement(s)
-		} else {
-			s.Skip()
-		}
-		first = false
-	})
-	return text
+	elements(s, func() { textElements(s, visit) })
 }
 
 // Needs implements Learner.
