@@ -253,10 +253,10 @@ func (p *Program) line(format string, args ...any) {
 	fmt.Fprintln(p.Out, text)
 }
 
-// sides prints what A and B are: what they measured, or their names if that is the same.
+// sides prints what A and B are: what they measured, with their names before it if that is the same or not known of one.
 func (p *Program) sides(r *comparison.Result) {
 	a, b := comparison.Described(r.A), comparison.Described(r.B)
-	if nameA, nameB := r.Sides(); a == b {
+	if nameA, nameB := r.Sides(); a == b || a == "" || b == "" {
 		a, b = strings.TrimSuffix(nameA+", "+a, ", "), strings.TrimSuffix(nameB+", "+b, ", ")
 	}
 	p.line("A: %s", a)

@@ -8,6 +8,7 @@ import (
 )
 
 // TestReportOfAWarmup: the report of a run that ended in its warm-up has the files of the run, the list of phases among them, and the exit status of the run.
+// A warning says that there is no summary.
 func TestReportOfAWarmup(t *testing.T) {
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "again")
 	for name, text := range map[string]string{
@@ -21,8 +22,14 @@ func TestReportOfAWarmup(t *testing.T) {
 		}
 	}
 	status, _, errs := say(t, nil, "report "+dir+" --endpoint-type chat --tokenizer builtin --artifact-dir "+out)
-	if status != 1 || !strings.Contains(errs, "error: no request of a measured phase has finished") {
+	if status != 1 || !strings.Contains(errs, "error: no request of a measured phase has finished") || !strings.Contains(errs, "warning: there is no profile_export_aiperf.json next to the raw export: the run may have been killed") {
 		t.Errorf("status %d: %s", status, errs)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "profile_export_aiperf.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, errs := say(t, nil, "report "+dir+" --endpoint-type chat --tokenizer builtin --artifact-dir "+out+"2"); !strings.Contains(errs, "profile_export_aiperf.json cannot be read") {
+		t.Error(errs)
 	}
 	for _, name := range []string{"phase_manifest.json", "phases/warmup/profile_export_aiperf.json", "profile_export_aiperf.json"} {
 		if text, err := os.ReadFile(filepath.Join(out, name)); err != nil || !strings.Contains(string(text), `"was_cancelled"`) && strings.Contains(name, "manifest") {

@@ -4,7 +4,11 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"aiperf/internal/base/boundedfile"
@@ -44,7 +48,8 @@ type priorSummary struct {
 		End   int64 `json:"end_ns"`
 	} `json:"window"`
 
-	log string // the run's log file; "" = none
+	log     string // the run's log file; "" = none
+	problem string // why there is no summary; "" = there is one
 }
 
 // maxSummary is the largest size of a summary that is read, in bytes.
@@ -52,9 +57,14 @@ const maxSummary = boundedfile.MaxStream
 
 // readPrior reads the summary; without one it returns a zero priorSummary, except for the log.
 func readPrior(l artifact.Layout) (p priorSummary) {
-	if data, err := boundedfile.ReadAll(l.SummaryJSON(), maxSummary); err == nil {
-		if json.Unmarshal(data, &p) != nil {
-			p = priorSummary{}
+	switch data, err := boundedfile.ReadAll(l.SummaryJSON(), maxSummary); {
+	case errors.Is(err, fs.ErrNotExist):
+		p.problem = fmt.Sprintf("there is no %s next to the raw export: the run may have been killed before its end, and its settings and its verdict are not known", filepath.Base(l.SummaryJSON()))
+	case err != nil:
+		p.problem = err.Error()
+	default:
+		if err := json.Unmarshal(data, &p); err != nil {
+			p = priorSummary{problem: fmt.Sprintf("%s cannot be read, so the settings and the verdict of the run are not known: %v", l.SummaryJSON(), err)}
 		}
 		if whole, err := config.MergeInputConfig(p.InputConfig, p.OwnConfig); err == nil {
 			p.InputConfig = whole

@@ -65,6 +65,9 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if src.prior.problem != "" {
+		o.info("%s", src.prior.problem)
+	}
 	cfg, err := o.settings(src)
 	if err != nil {
 		return nil, err
