@@ -227,7 +227,7 @@ func (o *runResources) watchers(m *watch.Meter) []component.Component {
 		o.say.view,
 		o.executor.Admit(o.opts.Worker.put(o.results.Put), func() exec.FlightObserver { return m.Heartbeat }, o.say.view.Stalls),
 		view.NewProgress(o.cfg, o.opts.Progress, o.opts.Paint, o.say.view, o.say.Reporter),
-		watch.PhaseLog{Log: o.say.Log},
+		watch.PhaseLog{Log: o.say.Log, Warn: o.say.Warn},
 		watch.NewLookTimer(o.opts.Watch, o.load),
 	}
 	if o.adaptive != nil {

@@ -1,19 +1,22 @@
 package watch
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/run/component"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
 )
 
-// PhaseLog is the component that logs when the clock of a phase starts, and the statistics of a finished phase.
+// PhaseLog is the component that logs when the clock of a phase starts, and the statistics of a finished phase. It warns of a warm-up with failures.
 type PhaseLog struct {
 	component.Passive
-	Log *slog.Logger
+	Log  *slog.Logger
+	Warn func(text string)
 }
 
 // PhaseStart implements component.
@@ -25,6 +28,9 @@ func (l PhaseLog) PhaseStart(p *load.PhaseInfo) {
 func (l PhaseLog) PhaseEnd(f *load.PhaseStats) {
 	l.Log.Info("phase complete", "phase", f.Info.Name, "sent", f.Sent, "completed", f.Completed, "errors", f.Errors, "cancelled", f.Cancelled,
 		"seconds", float64(f.Ended-f.Started)/1e9, "stopped_by", string(f.StoppedBy))
+	if f.Info.Warmup && f.Errors > 0 {
+		l.Warn(fmt.Sprintf("warm-up: %s of %s failed, so the measured requests may meet a cold server", terminal.Count(f.Errors), terminal.Plural(f.Completed, "request")))
+	}
 }
 
 // LogDataset logs the size and origin of the dataset.
