@@ -216,6 +216,10 @@ func messages(text string, at int64) (list []record.Message) {
 	return list
 }
 
+func (r *oldRun) id() string { return "" }
+
+func (r *oldRun) ended() (cancelled, complete bool) { return false, true }
+
 // gpus returns the GPU statistics of the run.
 func (r *oldRun) gpus() *metric.GPUTelemetry {
 	byIndex := map[int]*metric.GPU{}

@@ -42,6 +42,8 @@ type member interface {
 	each(visit func(*record.Record) error) error
 	gpus() *metric.GPUTelemetry
 	load() string
+	id() string                        // "" = not known
+	ended() (cancelled, complete bool) // complete is true if nothing is known
 }
 
 // part is a member with its name.
@@ -144,6 +146,7 @@ func (o *MergeOptions) pool(ctx context.Context, r *Result, parts []part, e *end
 	how := results.Outcome{
 		Version: o.Version, Info: metric.RunInfo{CLICommand: o.CLICommand}, InputConfig: settings, GPU: gpusOf(parts),
 	}
+	how.Cancelled, how.IncompleteReason = endOf(parts)
 	r.Run = a.Run(how)
 	return errors.Join(o.headline(r, parts, sums), a.Write(r.Run, how))
 }
@@ -253,8 +256,43 @@ func unique(parts []part) {
 	}
 }
 
-// alike returns an error if the runs differ in model, endpoint type, streaming or load.
+// endOf says how the merged run ended: cancelled if one of its runs was, and incomplete, with the reason, if one of them is.
+func endOf(parts []part) (cancelled bool, incomplete string) {
+	var names []string
+	for k := range parts {
+		one, complete := parts[k].ended()
+		cancelled = cancelled || one
+		if !complete {
+			names = append(names, parts[k].name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return cancelled, ""
+	case 1:
+		return cancelled, fmt.Sprintf("The run %s is not complete.", names[0])
+	}
+	return cancelled, fmt.Sprintf("The runs %s are not complete.", strings.Join(names, ", "))
+}
+
+// distinct returns an error if a run occurs twice. Copies of a run have the same benchmark id.
+func distinct(parts []part) error {
+	of := map[string]string{}
+	for k := range parts {
+		id := parts[k].id()
+		if first, twice := of[id]; twice && id != "" {
+			return fmt.Errorf("%s and %s are the same run (benchmark id %s)", first, parts[k].name, id)
+		}
+		of[id] = parts[k].name
+	}
+	return nil
+}
+
+// alike returns an error if a run occurs twice, or if the runs differ in model, endpoint type, streaming or load.
 func alike(parts []part) error {
+	if err := distinct(parts); err != nil {
+		return err
+	}
 	about := func(p *part) [][2]string {
 		var models []string
 		for _, m := range p.settings.Models.Items {
@@ -305,6 +343,12 @@ func gpusOf(parts []part) *metric.GPUTelemetry {
 type ownRun struct{ *source }
 
 func (r ownRun) gpus() *metric.GPUTelemetry { return r.gpu }
+
+func (r ownRun) id() string { return r.prior.BenchmarkID }
+
+func (r ownRun) ended() (cancelled, complete bool) {
+	return r.prior.Cancelled, r.prior.IncompleteReason == "" && (r.prior.Complete == nil || *r.prior.Complete)
+}
 
 // load describes the profiling phase in words.
 func (r ownRun) load() string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"aiperf/internal/config"
 	"aiperf/internal/measure/metric"
 )
 
@@ -117,6 +118,33 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	try("b/profile_export.json: ", MergeOptions{Dirs: dirs})
 	if _, err := Below(filepath.Join(in, "a")); err == nil || !strings.Contains(err.Error(), "contains a run") {
+		t.Error(err)
+	}
+}
+
+// TestEndOfMergedRuns: a merged run was cancelled, or is not complete, if one of its runs was or is not. A run cannot occur twice.
+func TestEndOfMergedRuns(t *testing.T) {
+	no := false
+	run := func(name, id string, prior priorSummary) part {
+		prior.BenchmarkID = id
+		return part{member: ownRun{&source{prior: prior}}, name: name, settings: &config.Benchmark{}}
+	}
+	whole, cut := run("a", "1", priorSummary{}), run("b", "2", priorSummary{Cancelled: true, Complete: &no, IncompleteReason: "Run cancelled."})
+	for want, parts := range map[string][]part{
+		"false ":                               {whole, run("c", "3", priorSummary{})},
+		"true The run b is not complete.":      {whole, cut},
+		"true The runs b, d are not complete.": {whole, cut, run("d", "4", priorSummary{Complete: &no})},
+		"false The run e is not complete.":     {run("e", "5", priorSummary{IncompleteReason: "too many failures"}), {member: &oldRun{}, name: "old"}},
+	} {
+		cancelled, incomplete := endOf(parts)
+		if got := fmt.Sprint(cancelled, " ", incomplete); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	if err := distinct([]part{whole, cut, run("copy", "1", priorSummary{})}); err == nil || err.Error() != "a and copy are the same run (benchmark id 1)" {
+		t.Error(err)
+	}
+	if err := distinct([]part{whole, cut}); err != nil {
 		t.Error(err)
 	}
 }
