@@ -132,6 +132,17 @@ func TestMessagesCounts(t *testing.T) {
 	}
 }
 
+// TestNamelessCall: a call without a name is content if it has an input, as in the Python tool.
+func TestNamelessCall(t *testing.T) {
+	for block, want := range map[string]string{`{"type":"tool_use","id":"t","input":{"x":1}}`: `{"x":1}`, `{"type":"tool_use","id":"t","input":{}}`: ""} {
+		rec := &record.Record{End: 1, Messages: []record.Message{{At: 1, Body: true, Raw: []byte(`{"type":"message","content":[` + block + `]}`)}}}
+		reply, failure := Decode(codec(t, "messages", Settings{}), rec, DecodeOptions{})
+		if reply.Output != want || (failure == nil) != (want != "") {
+			t.Errorf("%s: %q, %v", block, reply.Output, failure)
+		}
+	}
+}
+
 // FuzzMessagesStream: whatever comes, contents are cut from the output, and what is left for later turns is a JSON object.
 func FuzzMessagesStream(f *testing.F) {
 	f.Add([]byte(`{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"f","input":{}}}` + "\n" +

@@ -89,8 +89,8 @@ func readBlock(d *jsonAnswer, raw []byte) (b messageBlock) {
 	return b
 }
 
-// calls reports whether a block is a tool call. Servers have further kinds of calls (server_tool_use, mcp_tool_use).
-func (b *messageBlock) calls() bool { return !b.name.Empty() }
+// calls reports whether a block is a tool call. Servers have further kinds of calls (server_tool_use, mcp_tool_use), and some leave the name out.
+func (b *messageBlock) calls() bool { return !b.name.Empty() || !b.inputText().Empty() }
 
 // inputText returns the input of a call as text; an empty object gives no text.
 func (b *messageBlock) inputText() jsontext.Text {
