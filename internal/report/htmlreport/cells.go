@@ -11,7 +11,6 @@ import (
 
 	"aiperf/internal/base/sorting"
 	"aiperf/internal/base/terminal"
-	"aiperf/internal/measure/metric"
 	"aiperf/internal/measure/stats"
 	"aiperf/internal/report/chart"
 	"aiperf/internal/report/runfiles"
@@ -225,7 +224,7 @@ func (g *grid) findings() (list []string) {
 func (g *grid) knee(has []int) []string {
 	var load, output []float64
 	has = slices.Clone(has)
-	has = slices.DeleteFunc(has, func(i int) bool { return strings.Contains(g.cells[i].verdicts(), string(metric.VerdictClientLimited)) }) // they say nothing about the server
+	has = slices.DeleteFunc(has, func(i int) bool { return g.cells[i].clientDoubted() }) // they say nothing about the server
 	for n, i := range has {
 		t, _ := g.both(i)
 		axis, amount := g.cells[i].load()
@@ -267,6 +266,18 @@ func (c *cell) requests() float64 {
 		}
 	}
 	return least
+}
+
+// clientDoubted reports whether the client limited a run of the cell, or may have.
+func (c *cell) clientDoubted() bool {
+	return slices.ContainsFunc(c.runs, func(r *runfiles.Run) bool {
+		s, err := r.Summary()
+		if err != nil {
+			return false
+		}
+		v := s.Verdict()
+		return v.ClientDoubt() != ""
+	})
 }
 
 // verdicts lists the verdicts of the runs of a cell, without duplicates.

@@ -1,8 +1,12 @@
 package htmlreport
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
+
+	"aiperf/internal/report/runfiles"
 )
 
 // TestKneeSentence: the page says after which load the output stops growing. A sweep over another setting, such as the length of prompts, has no load.
@@ -28,6 +32,25 @@ func TestKneeSentence(t *testing.T) {
 		}
 		if got := g.knee([]int{0, 1, 2}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.axis, got, c.want)
+		}
+	}
+}
+
+// TestDoubtedCells: cells whose client was the limit, or may have been, do not count for the knee.
+func TestDoubtedCells(t *testing.T) {
+	for validity, want := range map[string]bool{
+		`{"verdict":"valid","slot_seconds":10,"slot_lost_seconds":0.1,"slot_unsure_seconds":0.1}`: false,
+		`{"verdict":"client limited"}`: true,
+		`{"verdict":"uncertain","slot_seconds":10,"slot_lost_seconds":0.1,"slot_unsure_seconds":2}`: true,
+		`{"verdict":"uncertain"}`: false,
+		`{}`:                      false,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "profile_export_aiperf.json"), []byte(`{"validity":`+validity+`}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if c := (&cell{runs: []*runfiles.Run{runfiles.Open(dir), runfiles.Open(t.TempDir())}}); c.clientDoubted() != want {
+			t.Errorf("%s: %t", validity, c.clientDoubted())
 		}
 	}
 }

@@ -117,6 +117,17 @@ func (s *Summary) Verdict() (v Verdict) {
 	return v
 }
 
+// ClientDoubt says that the client, and not the server, limited the run, certainly or perhaps, as metric.Validity does; "" = it did not.
+func (v *Verdict) ClientDoubt() string {
+	seconds := func(key string) time.Duration {
+		n, _ := v.Facts[key].(float64)
+		return time.Duration(n * float64(time.Second))
+	}
+	of := metric.Validity{Verdict: metric.Verdict(v.Word)}
+	of.SlotUse = metric.SlotUse{SlotTime: seconds("slot_seconds"), SlotTimeLost: seconds("slot_lost_seconds"), SlotTimeUnsure: seconds("slot_unsure_seconds")}
+	return of.ClientDoubt()
+}
+
 // readSummary reads the summary JSON.
 func (r *Run) readSummary() (*Summary, error) {
 	var text json.RawMessage
