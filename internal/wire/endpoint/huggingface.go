@@ -80,12 +80,18 @@ func huggingFaceMember(d *jsonAnswer, s *jsontext.Scanner, key []byte) bool {
 	return true
 }
 
-// huggingFaceArray reads the first answer of a list.
+// huggingFaceArray reads the first answer of a list. Of the others it only reads whether they have text.
 func huggingFaceArray(d *jsonAnswer, s *jsontext.Scanner) bool {
 	first := true
 	elements(s, func() {
 		if !first {
-			s.Skip()
+			members(s, func(key string) {
+				if key != "generated_text" {
+					s.Skip()
+				} else if !s.Text().Empty() {
+					d.chunk.more = true
+				}
+			})
 			return
 		}
 		first = false

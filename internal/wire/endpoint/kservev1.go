@@ -77,21 +77,24 @@ func openKServeV1(s Settings) (Codec, error) {
 	return t.open(s)
 }
 
-// prediction reads the first element of a list: a text, or an object with a text. Any other value is content without text.
+// prediction reads the first element of a list: a text, or an object with a text. Any other value is content without text. Of the other elements it only
+// reads whether they have text.
 func prediction(d *jsonAnswer, s *jsontext.Scanner, output string) {
 	first := true
 	text := func() {
-		p := &d.chunk.delta
-		p.reset()
-		p.set, p.content = true, s.Text()
+		if said := s.Text(); !first {
+			d.chunk.more = d.chunk.more || !said.Empty()
+		} else {
+			p := &d.chunk.delta
+			p.reset()
+			p.set, p.content = true, said
+		}
 	}
 	elements(s, func() {
-		switch {
-		case !first:
-			s.Skip()
-		case s.Kind() == '"':
+		switch s.Kind() {
+		case '"':
 			text()
-		case s.Kind() == '{':
+		case '{':
 			members(s, func(key string) {
 				if key == output && s.Kind() == '"' {
 					text()
@@ -100,7 +103,7 @@ func prediction(d *jsonAnswer, s *jsontext.Scanner, output string) {
 				}
 			})
 		default:
-			if v := s.Raw(); json.Valid(v) && string(v) != "null" {
+			if v := s.Raw(); first && json.Valid(v) && string(v) != "null" {
 				d.chunk.kind, d.chunk.items = record.Other, 1
 			}
 		}
