@@ -5,12 +5,16 @@ import "math"
 // rates are the metrics of all requests divided by the duration.
 var rates = []string{"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput", "image_samples_per_second"}
 
-// AddDisjoint combines runs that each have their own clock. A rate is the sum of the runs' rates, the duration is the sum of theirs, and goodput is the
-// good requests over that duration. Curves are omitted, because the runs share no time.
-func (s *Summary) AddDisjoint(runs []*Summary) {
-	duration := 0.0
-	for _, r := range runs {
-		duration += r.Value("benchmark_duration", Avg)
+// AddDisjoint combines runs that each have their own clock. A rate is the sum of the runs' rates. If the runs share no time, the duration is the sum of
+// theirs, and goodput is the good requests over that duration. If they overlap in part, as two clients of one server do, the duration is that of all, and
+// goodput is a sum like the other rates. Curves are omitted, because the runs do not share all of their time.
+func (s *Summary) AddDisjoint(runs []*Summary, overlap bool) {
+	duration := s.Value("benchmark_duration", Avg)
+	if !overlap {
+		duration = 0
+		for _, r := range runs {
+			duration += r.Value("benchmark_duration", Avg)
+		}
 	}
 	kept := s.Results[:0]
 	for _, r := range s.Results {
@@ -19,6 +23,8 @@ func (s *Summary) AddDisjoint(runs []*Summary) {
 			continue
 		case r.Tag == "benchmark_duration":
 			r.Values[Avg] = duration
+		case r.Tag == "goodput" && overlap:
+			r.Values[Avg] = sumOver(runs, r.Tag)
 		case r.Tag == "goodput":
 			r.Values[Avg] = s.Value("good_request_count", Avg) / duration
 		}

@@ -195,7 +195,7 @@ func (o *MergeOptions) headline(r *Result, parts []part, sums []*metric.Summary)
 	if m.Overlap >= closeTogether {
 		m.Headline = "window"
 	} else {
-		r.Run.Profiling.AddDisjoint(sums)
+		r.Run.Profiling.AddDisjoint(sums, m.Overlap > 0)
 	}
 	if o.Info != nil && len(parts) > 1 {
 		o.Info("%d runs overlap in %.0f %% of their time: rates are %s", len(parts), 100*m.Overlap,

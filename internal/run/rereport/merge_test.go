@@ -56,7 +56,9 @@ func TestMerge(t *testing.T) {
 		second   int64 // ms at which the second run begins
 		headline string
 		rate     float64 // 3 requests in 60 ms are 50/s
-	}{{5000, "sum", 100}, {0, "window", 100}} {
+		goodput  float64 // all requests are good; runs one after the other share no time, so it is that of the average run
+		seconds  float64
+	}{{5000, "sum", 100, 50, 0.12}, {20, "sum", 100, 100, 0.08}, {0, "window", 100, 100, 0.06}} {
 		in, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
 		oldFiles(t, filepath.Join(in, "a"), "m", 0, 3)
 		oldFiles(t, filepath.Join(in, "b"), "m", one.second, 3)
@@ -78,7 +80,7 @@ func TestMerge(t *testing.T) {
 			v    float64
 		}{
 			{"request_count", metric.Avg, 6}, {"time_to_first_token", metric.Avg, 10}, {"time_to_second_token", metric.Avg, 4}, {"request_latency", metric.P99, 20},
-			{"inter_token_latency", metric.Avg, 5}, {"output_sequence_length", metric.Avg, 3}, {"request_throughput", metric.Avg, one.rate}, {"goodput", metric.Avg, map[string]float64{"sum": 50, "window": 100}[one.headline]},
+			{"inter_token_latency", metric.Avg, 5}, {"output_sequence_length", metric.Avg, 3}, {"request_throughput", metric.Avg, one.rate}, {"goodput", metric.Avg, one.goodput}, {"benchmark_duration", metric.Avg, one.seconds},
 		} {
 			if got := s.Value(want.tag, want.stat); math.Abs(got-want.v) > 1e-9*want.v {
 				t.Errorf("%s: %s is %v, want %v", one.headline, want.tag, got, want.v)
