@@ -50,17 +50,17 @@ func TestSweptLists(t *testing.T) {
 // TestSentExtras: an extra that the endpoint type reads itself has an effect on bodies that are sent unchanged.
 func TestSentExtras(t *testing.T) {
 	for _, c := range []struct {
-		kind   string
-		extras []string
-		want   bool
+		kind       string
+		extras     []string
+		sent, read bool
 	}{
-		{"raw", nil, false},
-		{"raw", []string{"response_field"}, false},
-		{"raw", []string{"response_field", "seed"}, true},
-		{"template", []string{"payload_template", "response_field"}, false},
-		{"kserve", []string{"v2_output_name"}, false},
-		{"kserve_v1_predict", []string{"v1_output_field"}, false},
-		{"chat", []string{"response_field"}, true},
+		{"raw", nil, false, false},
+		{"raw", []string{"response_field"}, false, true},
+		{"raw", []string{"response_field", "seed"}, true, true},
+		{"template", []string{"payload_template", "response_field"}, false, true},
+		{"kserve", []string{"v2_output_name"}, false, true},
+		{"kserve_v1_predict", []string{"v1_output_field"}, false, true},
+		{"chat", []string{"response_field"}, true, false},
 	} {
 		run := config.Default()
 		for _, key := range c.extras {
@@ -70,8 +70,9 @@ func TestSentExtras(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := sentExtras(&Subject{Run: run, Endpoint: e}); got != c.want {
-			t.Errorf("%s %v: %t", c.kind, c.extras, got)
+		s := &Subject{Run: run, Endpoint: e}
+		if sent, read := sentExtras(s), readExtras(s); sent != c.sent || read != c.read {
+			t.Errorf("%s %v: sent %t, read %t", c.kind, c.extras, sent, read)
 		}
 	}
 }

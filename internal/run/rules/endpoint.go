@@ -11,9 +11,19 @@ import (
 // grpc reports whether the requests use gRPC.
 func grpc(s *Subject) bool { return s.Run.Endpoint.Transport == "grpc" }
 
-// sentExtras reports whether an extra is for the bodies. Some types read others themselves.
+// readExtra reports whether the endpoint type reads an extra itself instead of sending it.
+func readExtra(s *Subject, m config.Member) bool {
+	return s.Endpoint != nil && slices.Contains(s.Endpoint.Reads, m.Key)
+}
+
+// sentExtras reports whether an extra is for the bodies.
 func sentExtras(s *Subject) bool {
-	return slices.ContainsFunc(s.Run.Endpoint.Extra, func(m config.Member) bool { return s.Endpoint == nil || !slices.Contains(s.Endpoint.Reads, m.Key) })
+	return slices.ContainsFunc(s.Run.Endpoint.Extra, func(m config.Member) bool { return !readExtra(s, m) })
+}
+
+// readExtras reports whether the endpoint type reads an extra itself.
+func readExtras(s *Subject) bool {
+	return slices.ContainsFunc(s.Run.Endpoint.Extra, func(m config.Member) bool { return readExtra(s, m) })
 }
 
 // tokenizers lists the settings of the tokenizer.
@@ -45,9 +55,11 @@ var endpointRules = []rule{
 		_, least := s.Run.Endpoint.Extra.Get("min_tokens")
 		return s.Endpoint != nil && outputLength(s) > 0 && !ignored && !least
 	}), text: "without ignore_eos or min_tokens in {endpoint.extra}: answers may end earlier", level: warning},
-	{row: "honest", keys: join(outputLengths, []string{"endpoint.use_legacy_max_tokens"}), when: completeBodies,
+	{row: "honest", keys: join(outputLengths, []string{"endpoint.extra", "endpoint.use_legacy_max_tokens"}), when: all(completeBodies, not(readExtras)),
 		text: "has no effect: bodies are sent unchanged from {" + data + "path}", level: warning},
-	{row: "honest", keys: []string{"endpoint.extra"}, when: all(completeBodies, sentExtras),
+	{row: "honest", keys: join(outputLengths, []string{"endpoint.use_legacy_max_tokens"}), when: all(completeBodies, readExtras),
+		text: "has no effect: bodies are sent unchanged from {" + data + "path}", level: warning},
+	{row: "honest", keys: []string{"endpoint.extra"}, when: all(completeBodies, sentExtras, readExtras),
 		text: "has no effect on bodies: they are sent unchanged from {" + data + "path}", level: warning},
 	{row: "honest", keys: []string{data + "prefix_prompts.shared_system_length", data + "prefix_prompts.user_context_length"},
 		when: func(s *Subject) bool {
