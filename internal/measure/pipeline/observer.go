@@ -16,8 +16,8 @@ type aggregate struct {
 	phases            map[int]*metric.Reducer // by index over all phases; only phases with their own reducer
 }
 
-// columnMemory is the number of bytes from which values of requests are kept in a temporary file: about a million requests, or 50 million tokens.
-const columnMemory = 256 << 20
+// columnMemory is the number of bytes from which values of requests are kept in a temporary file: about a million requests, or 25 million tokens.
+const columnMemory = 128 << 20
 
 func newAggregate(opts *Options) *aggregate {
 	store := stats.NewStore(opts.SpillDir, columnMemory)

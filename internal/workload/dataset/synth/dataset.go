@@ -1,12 +1,14 @@
 package synth
 
 import (
+	"math"
 	"sync"
 
 	"aiperf/internal/base/rng"
 	"aiperf/internal/workload/conversation"
 	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/dataset/media"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 // lookahead is the number of conversations that are drawn beyond the requested one, so that their prompts can be generated together.
@@ -27,12 +29,15 @@ type Dataset struct {
 	ahead    *media.ContentCache // nil = no media
 
 	mu       sync.Mutex
-	starts   []int32 // index of the first turn of every drawn conversation, then the number of turns
-	turns    []turn
-	items    []media.Item // media of all drawn turns, the same number per turn
-	contexts *Sequence    // sequence of the user contexts; nil = none
-	users    int          // index of the first conversation's context in contexts
-	total    int          // turns of the whole dataset
+	drawn    int                      // number of conversations that were drawn
+	each     int                      // number of turns of every conversation; 0 = it differs
+	starts   rowstore.Column[int32]   // if it differs: index of the first turn of every drawn conversation, then the number of turns
+	turns    rowstore.Column[turn]    // of all drawn conversations
+	waits    rowstore.Column[float64] // by turn: its delay, ms; NaN = none. It ends with the last turn that has one.
+	items    []media.Item             // media of all drawn turns, the same number per turn
+	contexts *Sequence                // sequence of the user contexts; nil = none
+	users    int                      // index of the first conversation's context in contexts
+	total    int                      // turns of the whole dataset
 }
 
 var _ dataset.Dataset = (*Dataset)(nil)
@@ -42,12 +47,17 @@ type lengthSource interface {
 	draw() (isl, osl int)
 }
 
-// turn holds the draws for one turn.
+// turn holds the draws for one turn, apart from its delay. A run of ten million requests has as many.
 type turn struct {
 	first, texts     int32 // index of the turn's first prompt, and their number
 	model, maxTokens int32
-	delay            float64 // ms
-	delayed          bool
+}
+
+// turns are the drawn turns of a conversation.
+type turns struct {
+	first int // number of turns of earlier conversations
+	list  []turn
+	waits []*float64 // ms; nil = no delay
 }
 
 // New returns a dataset for the options.
@@ -68,8 +78,9 @@ func New(o Options) (*Dataset, error) {
 		lengths: o.Root.Stream(names.length),
 		prefix:  o.Root.Stream(names.prefix),
 		system:  o.Context.System,
-		starts:  []int32{0},
+		each:    o.fixedTurns(),
 	}
+	s.starts.Add(0)
 	if o.Rankings != nil {
 		s.rankings = newRankingLengths(*o.Rankings, o.Root)
 	}
@@ -145,11 +156,8 @@ func (s *Dataset) addContexts() {
 
 // countTurns draws the turn counts from a second stream with the same start as the dataset's stream.
 func countTurns(o Options) int {
-	if o.Rankings != nil {
-		return o.Entries
-	}
-	if o.Turns.Fixed() {
-		return o.Entries * max(1, o.Turns.Mean)
+	if n := o.fixedTurns(); n > 0 {
+		return o.Entries * n
 	}
 	stream := o.Root.Stream("composer.conversation.turn_count")
 	total := 0
@@ -157,6 +165,17 @@ func countTurns(o Options) int {
 		total += drawTurns(o, stream)
 	}
 	return total
+}
+
+// fixedTurns returns the number of turns of every conversation; 0 = it differs.
+func (o *Options) fixedTurns() int {
+	switch {
+	case o.Rankings != nil:
+		return 1
+	case o.Turns.Fixed():
+		return max(1, o.Turns.Mean)
+	}
+	return 0
 }
 
 func drawTurns(o Options, stream *rng.Stream) int {
@@ -213,39 +232,48 @@ func (s *Dataset) Ahead(i int) {
 	if s.ahead == nil {
 		return
 	}
-	first, drawn := s.drawn(i)
+	drawn := s.turnsOf(i)
 	n := s.opts.Media.Count()
-	for k := n * first; k < n*(first+len(drawn)); k++ {
+	for k := n * drawn.first; k < n*(drawn.first+len(drawn.list)); k++ {
 		s.ahead.Want(k)
 	}
 }
 
 // Timings returns the delays of conversation i.
 func (s *Dataset) Timings(i int) []dataset.Timing {
-	_, drawn := s.drawn(i)
-	out := make([]dataset.Timing, len(drawn))
-	for k := range drawn {
-		out[k].Delay = drawn[k].wait()
+	drawn := s.turnsOf(i)
+	out := make([]dataset.Timing, len(drawn.list))
+	for k := range out {
+		out[k].Delay = drawn.waits[k]
 	}
 	return out
 }
 
-// drawn returns the turns of conversation i and the number of earlier turns. It draws conversations up to i and a little further.
-func (s *Dataset) drawn(i int) (first int, turns []turn) {
+// turnsOf returns the turns of conversation i. It draws conversations up to i and a little further.
+func (s *Dataset) turnsOf(i int) turns {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i+lookahead >= len(s.starts) {
+	if i+lookahead >= s.drawn+1 {
 		s.draw(min(s.opts.Entries, i+2*lookahead))
 	}
-	return int(s.starts[i]), s.turns[s.starts[i]:s.starts[i+1]:s.starts[i+1]]
+	first, end := s.start(i), s.start(i+1)
+	t := turns{first: first, list: make([]turn, end-first), waits: make([]*float64, end-first)}
+	for k := range t.list {
+		t.list[k], _ = s.turns.At(first + k)
+		if ms, ok := s.waits.At(first + k); ok && !math.IsNaN(ms) {
+			t.waits[k] = &ms
+		}
+	}
+	return t
 }
 
-func (t turn) wait() *float64 {
-	if !t.delayed {
-		return nil
+// start returns the index of the first turn of conversation i, or the number of turns if i is the next conversation.
+func (s *Dataset) start(i int) int {
+	if s.each > 0 {
+		return i * s.each
 	}
-	delay := t.delay
-	return &delay
+	at, _ := s.starts.At(i)
+	return int(at)
 }
 
 // ID returns the session id of conversation i.
@@ -253,19 +281,20 @@ func (s *Dataset) ID(i int) string { return dataset.SessionID(s.opts.Root, i) }
 
 // Conversation generates conversation i.
 func (s *Dataset) Conversation(i int) *conversation.Conversation {
-	first, drawn := s.drawn(i)
+	drawn := s.turnsOf(i)
 	c := &conversation.Conversation{
 		ID:     s.ID(i),
-		Turns:  make([]conversation.Turn, len(drawn)),
+		Turns:  make([]conversation.Turn, len(drawn.list)),
 		System: s.system,
 	}
 	if s.contexts != nil {
 		c.UserContext = s.contexts.Text(s.users + i)
 	}
-	for k, t := range drawn {
+	for k, t := range drawn.list {
 		c.Turns[k] = s.make(t)
+		c.Turns[k].Delay = drawn.waits[k]
 		for n := range s.opts.Media.Count() {
-			c.Turns[k].Parts = append(c.Turns[k].Parts, s.ahead.Part((first+k)*s.opts.Media.Count()+n))
+			c.Turns[k].Parts = append(c.Turns[k].Parts, s.ahead.Part((drawn.first+k)*s.opts.Media.Count()+n))
 		}
 	}
 	return c
@@ -274,9 +303,9 @@ func (s *Dataset) Conversation(i int) *conversation.Conversation {
 // Draft reports that the whole dataset is generated.
 func (s *Dataset) Draft(int) (*conversation.Conversation, bool) { return nil, false }
 
-// make generates one turn.
+// make generates one turn, without its delay.
 func (s *Dataset) make(t turn) conversation.Turn {
-	out := conversation.Turn{Model: s.opts.Assignment.Models[t.model], Delay: t.wait()}
+	out := conversation.Turn{Model: s.opts.Assignment.Models[t.model]}
 	if t.maxTokens > 0 {
 		n := int(t.maxTokens)
 		out.MaxTokens = &n

@@ -53,7 +53,7 @@ func TestContextsWaitForNoTurn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if drawn := len(s.starts) - 1; drawn != 0 && !seeded || drawn != 500 && seeded {
+		if drawn := s.drawn; drawn != 0 && !seeded || drawn != 500 && seeded {
 			t.Errorf("seeded %v: %d conversations are drawn before the first is asked for", seeded, drawn)
 		}
 		a, b := s.Conversation(0), s.Conversation(499)

@@ -1,18 +1,24 @@
 package synth
 
-import "aiperf/internal/base/rng"
+import (
+	"math"
+
+	"aiperf/internal/base/rng"
+)
 
 // draw draws all conversations below until that were not drawn yet. The caller holds mu or is the only user.
 func (s *Dataset) draw(until int) {
-	for i := len(s.starts) - 1; i < until; i++ {
+	for ; s.drawn < until; s.drawn++ {
 		if s.rankings != nil {
-			s.turns = append(s.turns, s.drawRanking())
+			s.turns.Add(s.drawRanking())
 		} else {
 			for k := range drawTurns(s.opts, s.counts) {
-				s.turns = append(s.turns, s.drawTurn(k == 0))
+				s.turns.Add(s.drawTurn(k == 0))
 			}
 		}
-		s.starts = append(s.starts, int32(len(s.turns)))
+		if s.each == 0 {
+			s.starts.Add(int32(s.turns.Len()))
+		}
 	}
 }
 
@@ -54,7 +60,7 @@ func (s *Dataset) drawTurn(first bool) turn {
 	s.items = s.opts.Media.Draw(s.items)
 	if d := s.opts.Delay; !first && d != nil {
 		ms := d.Draw(s.delays)
-		t.delay, t.delayed = float64(ms)*s.opts.DelayRatio, true
+		s.waits.Set(s.turns.Len(), float64(ms)*s.opts.DelayRatio, math.NaN())
 	}
 	t.model = int32(s.assign.Model())
 	if maxTokens < 0 {

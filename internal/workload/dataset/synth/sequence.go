@@ -7,6 +7,7 @@ import (
 
 	"aiperf/internal/base/processors"
 	"aiperf/internal/base/rng"
+	"aiperf/internal/workload/dataset/rowstore"
 )
 
 const (
@@ -27,7 +28,7 @@ type Sequence struct {
 	blockSize  int          // number of prompts drawn at once, assuming that none needs a repair; guarded by making
 
 	mu            sync.RWMutex
-	prompts       []prompt
+	prompts       rowstore.Column[prompt]
 	placedPrompts int            // number of prompts whose position is known
 	fixed         map[int]string // texts of repaired prompts
 	inexact       int            // number of prompts whose length is not exact
@@ -91,8 +92,8 @@ func (s *Sequence) AddUnchecked(tokens int) int {
 func (s *Sequence) add(p prompt) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.prompts = append(s.prompts, p)
-	return len(s.prompts) - 1
+	s.prompts.Add(p)
+	return s.prompts.Len() - 1
 }
 
 // Text returns the text of prompt i.
@@ -123,9 +124,9 @@ func (s *Sequence) Tokens(dst []int32, i int) []int32 {
 func (s *Sequence) placed(i int) (p prompt, repaired *string) {
 	for {
 		s.mu.RLock()
-		p, ready := s.prompts[i], i < s.placedPrompts
+		p, ready := *s.prompts.Ref(i), i < s.placedPrompts
 		text, fixed := s.fixed[i]
-		hurry := ready && !s.ahead && s.placedPrompts < len(s.prompts) && s.placedPrompts-i < blockPrompts/2
+		hurry := ready && !s.ahead && s.placedPrompts < s.prompts.Len() && s.placedPrompts-i < blockPrompts/2
 		s.mu.RUnlock()
 		if hurry {
 			s.makeAhead()
@@ -172,31 +173,38 @@ func (s *Sequence) makeAhead() {
 
 // makeBlock determines the positions of the next block of prompts, unless prompt i is already known. The caller holds making.
 func (s *Sequence) makeBlock(i int) {
-	s.mu.RLock()
-	first, all := s.placedPrompts, s.prompts
-	s.mu.RUnlock()
-	if i < first || first == len(all) {
+	first, block := s.nextBlock()
+	if i < first || len(block) == 0 {
 		return
-	}
-	var block []prompt
-	for tokens := 0; first+len(block) < len(all) && len(block) < blockPrompts; {
-		p := all[first+len(block)]
-		block = append(block, p)
-		if tokens += int(p.tokens); tokens >= blockTokens && len(block) >= processors.Cores() {
-			break
-		}
 	}
 	fixed := map[int]string{}
 	inexact := s.check(block, first, fixed)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	copy(s.prompts[first:], block)
+	for k, p := range block {
+		*s.prompts.Ref(first + k) = p
+	}
 	for k, text := range fixed {
 		s.fixed[k] = text
 	}
 	s.placedPrompts += len(block)
 	s.inexact += inexact
+}
+
+// nextBlock returns the next prompts to place, and the index of the first.
+func (s *Sequence) nextBlock() (first int, block []prompt) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	first = s.placedPrompts
+	for tokens := 0; first+len(block) < s.prompts.Len() && len(block) < blockPrompts; {
+		p := *s.prompts.Ref(first + len(block))
+		block = append(block, p)
+		if tokens += int(p.tokens); tokens >= blockTokens && len(block) >= processors.Cores() {
+			break
+		}
+	}
+	return first, block
 }
 
 // check draws the starts of several prompts, assuming that none needs a repair, and checks them on all cores. From the first prompt that needs a
