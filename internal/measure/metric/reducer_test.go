@@ -344,6 +344,33 @@ func TestSummaryFromAFile(t *testing.T) {
 	}
 }
 
+// TestSummaryOfManyValues: columns that are not copied have the figures of sorted ones, with and without failed requests.
+func TestSummaryOfManyValues(t *testing.T) {
+	defer func(n int) { manyValues = n }(manyValues)
+	for _, failures := range []int{0, 3} {
+		r := newSelection(t, chat).NewReducer()
+		r.fill(5000)
+		for range failures {
+			rec, reply := failed(500, "E", "x")
+			add(r, rec, reply, record.Counts{Input: 1, Output: -1, Reasoning: -1})
+		}
+		manyValues = math.MaxInt
+		want := r.Summary(Window{})
+		manyValues = 100
+		got := r.Summary(Window{})
+		if len(got.Results) != len(want.Results) || len(got.Results) < 20 {
+			t.Fatalf("%d results, want %d", len(got.Results), len(want.Results))
+		}
+		for i, w := range want.Results {
+			for k, v := range w.Values {
+				if g := got.Results[i].Values[k]; !(math.Abs(g-v) <= 1e-12*math.Abs(v)) && !(math.IsNaN(g) && math.IsNaN(v)) {
+					t.Errorf("%d failures, %s: %v is %v, want %v", failures, w.Metric.Tag, k, g, v)
+				}
+			}
+		}
+	}
+}
+
 // heapOf returns the memory that a reducer holds.
 func heapOf(r *Reducer) (bytes uint64) {
 	all := heap()

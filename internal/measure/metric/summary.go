@@ -2,6 +2,7 @@ package metric
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -221,11 +222,31 @@ func (r *Reducer) describeGaps(pos int, of []int32, all []*totals) {
 	}
 }
 
-// describeOne computes the distributions of a column. It uses and returns room for its values.
+// manyValues is the number of values of a column above which they are not copied.
+var manyValues = stats.FewValues
+
+// present leaves out the requests without a value.
+func present(values iter.Seq[float64]) iter.Seq[float64] {
+	return func(yield func(float64) bool) {
+		for v := range values {
+			if !math.IsNaN(v) && !yield(v) {
+				return
+			}
+		}
+	}
+}
+
+// describeOne computes the distributions of a column. Values of very many requests are not copied, unless something else needs them sorted. It uses and returns room for its values.
 func (r *Reducer) describeOne(pos int, of []int32, all []*totals, room []float64) []float64 {
+	column := r.values[r.set.slot[pos]]
+	offset, adjusted := table[pos].Tag == "replay_send_schedule_offset", table[pos].Flags&Adjusted != 0
+	if of == nil && column.Len() > manyValues && !offset && !(adjusted && all[0].nFailed > 0) {
+		all[0].dist[pos] = stats.DescribeSeq(present(column.Values()), column.Len())
+		return room
+	}
 	split := make([][]float64, len(all))
 	if of == nil { // growing a slice leaves garbage of several times its size
-		split[0] = slices.Grow(room[:0], r.values[r.set.slot[pos]].Len())
+		split[0] = slices.Grow(room[:0], column.Len())
 	}
 	put := func(row int, v float64) {
 		if math.IsNaN(v) {
@@ -237,16 +258,16 @@ func (r *Reducer) describeOne(pos int, of []int32, all []*totals, room []float64
 		}
 		split[b] = append(split[b], v)
 	}
-	c := r.values[r.set.slot[pos]].Cursor()
+	c := column.Cursor()
 	for row := range r.rows {
 		put(row, c.Next())
 	}
 	for b, values := range split {
-		if table[pos].Tag == "replay_send_schedule_offset" {
+		if offset {
 			all[b].offsets = slices.Clone(values)
 		}
 		all[b].dist[pos] = stats.Describe(values)
-		if table[pos].Flags&Adjusted != 0 && all[b].nFailed > 0 {
+		if adjusted && all[b].nFailed > 0 {
 			all[b].adjusted[pos] = adjust(values, all[b].nFailed, table[pos].Factor())
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// fewValues is the number of values up to which DescribeSeq holds them in memory: 8 MB.
-const fewValues = 1 << 20
+// FewValues is the number of values up to which DescribeSeq holds them in memory: 8 MB.
+const FewValues = 1 << 20
 
 // DescribeSeq describes values like Describe, of which most is an upper limit. It sorts up to a million of them. More than these it does not hold in
 // memory: it reads them six times. Every figure is exact.
 func DescribeSeq(values iter.Seq[float64], most int) Distribution {
-	if most <= fewValues {
+	if most <= FewValues {
 		return Describe(slices.AppendSeq(make([]float64, 0, most), values))
 	}
 	return describeMany(values)
