@@ -93,10 +93,15 @@ func TestDashboardForced(t *testing.T) {
 	s.reads.Lock()
 	s.fill()
 	s.types("\x03")
-	until(t, "the files of the run", func() bool {
+	if !within(patience, func() bool {
 		_, err := os.Stat(filepath.Join(s.dir, "profile_export_console.txt"))
 		return err == nil
-	})
+	}) {
+		s.signal(syscall.SIGQUIT) // the runtime writes what every goroutine does
+		s.reads.Unlock()
+		s.wait()
+		t.Fatalf("the files of the run do not come\n%s", s.raw())
+	}
 	s.signal(syscall.SIGINT)
 	if status := s.wait(); status != 130 {
 		t.Errorf("status %d", status)

@@ -113,7 +113,7 @@ func (d *Dashboard) Stop() error {
 		case <-time.After(patience):
 		}
 		if d.ending != "" {
-			_, _ = d.out.Write([]byte(d.ending)) // after an error the terminal is gone
+			d.out.add([]byte(d.ending)) // unlike Write it never waits, however much the terminal has not read
 		}
 		if !d.out.drained(patience) {
 			terminal.Restore()

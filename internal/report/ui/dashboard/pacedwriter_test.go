@@ -39,6 +39,9 @@ func TestPacedWriter(t *testing.T) {
 	if waitFor(blocked, 2*writePatience) {
 		t.Error("a write returns although more than the limit waits")
 	}
+	if _, full := p.add([]byte("end")); !full { // a view that ends must not wait
+		t.Error("there is room although more than the limit waits")
+	}
 	got := make([]byte, len(want))
 	if _, err := io.ReadFull(read, got); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("%v: %d bytes, not in their order", err, len(got))
