@@ -1,6 +1,7 @@
 package config
 
 import (
+	"math"
 	"strings"
 	"testing"
 )
@@ -30,7 +31,8 @@ func TestLimits(t *testing.T) {
 		"turns in all":  {func(d *Dataset) { d.Turns, d.Prompts.ISL = Normal(1, 100_000), Normal(10_000, 0) }, "prompt tokens in all"},
 		"passages":      {func(d *Dataset) { d.Rankings = &Rankings{Passages: Normal(1, 1e9)} }, "rankings.passages.stddev must be at most 100000 passages"},
 		"passages in all": {func(d *Dataset) { d.Rankings = &Rankings{Passages: Normal(1000, 0), PassageTokens: Normal(1e6, 0)} },
-			"1e+11 prompt tokens in all"},
+			"rankings.passages.mean: 1e+11 prompt tokens in all"},
+		"endless":        {func(d *Dataset) { d.Prompts.ISL = Normal(1, math.Inf(1)) }, "prompts.isl.stddev must be >= 0 and finite, not +Inf"},
 		"query":          {func(d *Dataset) { d.Rankings = &Rankings{QueryTokens: Normal(2e7, 0)} }, "rankings.query_tokens.mean must be at most"},
 		"prefix":         {func(d *Dataset) { d.PrefixPrompts = &PrefixPrompts{PoolSize: 1, Length: 20_000_000} }, "prefix_prompts.length must be at most 10000000 tokens"},
 		"pool":           {func(d *Dataset) { d.PrefixPrompts = &PrefixPrompts{PoolSize: 20_000_001, Length: 10} }, "pool_size 20000001: all prefixes would have 2e+08 tokens"},

@@ -219,21 +219,6 @@ func (s *statistic) all(side []Run) (list []float64, ok bool) {
 	return list, true
 }
 
-// otherObjectives says that the goodput of two runs counts requests by different objectives, so it is not the same figure; "" = it does not.
-func (r *Result) otherObjectives() string {
-	first := ""
-	for _, run := range append(slices.Clone(r.A), r.B...) {
-		switch {
-		case run.Objectives == "" || run.Objectives == first:
-		case first == "":
-			first = run.Objectives
-		default:
-			return fmt.Sprintf("goodput is not judged: its objectives differ (%s and %s)", first, run.Objectives)
-		}
-	}
-	return ""
-}
-
 // minRequests returns the minimum number of requests of a judged run. one means that each side has one run.
 func minRequests(one bool) int {
 	if one {

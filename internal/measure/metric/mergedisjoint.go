@@ -5,9 +5,9 @@ import "math"
 // rates are the metrics of all requests divided by the duration.
 var rates = []string{"request_throughput", "output_token_throughput", "input_token_throughput", "total_token_throughput", "image_samples_per_second"}
 
-// AddDisjoint combines runs that each have their own clock. A rate is the sum of the runs' rates. If the runs share no time, the duration is the sum of
-// theirs, and goodput is the good requests over that duration. If they overlap in part, as two clients of one server do, the duration is that of all, and
-// goodput is a sum like the other rates. Curves are omitted, because the runs do not share all of their time.
+// AddDisjoint combines runs that each have their own clock. A rate is the sum of the runs' rates. If the runs share no time, their durations are added,
+// and goodput is the good requests over the sum. If they overlap in part, as two clients of one server do, the duration reaches from the first start to
+// the last end, and goodput is a sum like the other rates. Curves are omitted, because the runs do not share all of their time.
 func (s *Summary) AddDisjoint(runs []*Summary, overlap bool) {
 	duration := s.Value("benchmark_duration", Avg)
 	if !overlap {

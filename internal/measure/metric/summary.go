@@ -236,7 +236,8 @@ func present(values iter.Seq[float64]) iter.Seq[float64] {
 	}
 }
 
-// describeOne computes the distributions of a column. Values of very many requests are not copied, unless something else needs them sorted. It uses and returns room for its values.
+// describeOne computes the distributions of a column. Values of very many requests are not copied, unless something else needs them sorted. It uses
+// and returns room for its values.
 func (r *Reducer) describeOne(pos int, of []int32, all []*totals, room []float64) []float64 {
 	column := r.values[r.set.slot[pos]]
 	offset, adjusted := table[pos].Tag == "replay_send_schedule_offset", table[pos].Flags&Adjusted != 0

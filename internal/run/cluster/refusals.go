@@ -19,13 +19,16 @@ func (c *Controller) refused(address, name, reason string) {
 
 // noteRefusal tells the user that a machine was refused, once for each reason and place (host name or address).
 func (c *Controller) noteRefusal(place, name, reason string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	key := place + ": " + reason
-	if c.refusal[key] || len(c.refusal) == maxRefusals {
+	c.mu.Lock()
+	known := c.refusal[key] || len(c.refusal) == maxRefusals
+	if !known {
+		c.refusal[key] = true
+	}
+	c.mu.Unlock() // whoever reads the note may be slow
+	if known {
 		return
 	}
-	c.refusal[key] = true
 	if name != "" {
 		name = " " + name
 	}

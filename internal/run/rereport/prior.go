@@ -49,7 +49,7 @@ type priorSummary struct {
 	} `json:"window"`
 
 	log     string // the run's log file; "" = none
-	problem string // why there is no summary; "" = there is one
+	problem string // why the summary is missing; "" = it was read
 }
 
 // maxSummary is the largest size of a summary that is read, in bytes.

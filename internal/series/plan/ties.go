@@ -19,7 +19,7 @@ const (
 
 // level is the mean of a figure over the runs of a cell.
 type level struct {
-	mean, variance float64 // the variance is that of the mean
+	mean, variance float64 // of the runs, and the variance of this mean
 	freedom        float64 // degrees of freedom of the variance; +Inf = it is assumed
 }
 

@@ -30,8 +30,8 @@ type counted struct {
 
 // Energy returns the energy that the GPUs of each platform used within a window, in J. An exporter can read its counters less often than it is asked,
 // fail for a time, or lose a counter when a driver restarts, so the increase between two readings can belong to another time than the window. If the
-// reported readings are not near its ends, the increase is scaled to the window if it belongs to half of it or more. Otherwise the energy of a GPU is its mean power times the window, or the increase if the power
-// is unknown, and the text names the GPU. A platform without any energy counter is missing.
+// reported readings are not near its ends, the increase is scaled to the window if it belongs to half of it or more. Otherwise the energy of a GPU is
+// its mean power times the window, or the increase if the power is unknown, and the text names the GPU. A platform without any energy counter is missing.
 // Figures of GPUs also have readings up to grace (ns) after the window.
 func (s *Series) Energy(w metric.Window, grace int64) (energy map[string]float64, text string) {
 	if w.To <= w.From {

@@ -140,7 +140,7 @@ func (r *answerRules) failureIn(tree any) *record.Error {
 // jobFailureIn returns the failure that a state of a job reports; nil = none.
 func (r *answerRules) jobFailureIn(tree any) *record.Error { return r.failureOf(tree, r.jobError("")) }
 
-// jobError returns the error of a failed job. Its code is that of the Python tool for every endpoint that polls; so is its type for videos.
+// jobError returns the error of a failed job. The Python tool has the code 500 for every endpoint that polls, and the same type for videos.
 func (r *answerRules) jobError(message string) record.Error {
 	e := record.Error{Code: 500, Type: "JobError", Message: message}
 	if r.itemKind == record.Video {

@@ -57,7 +57,15 @@ type turn struct {
 type turns struct {
 	first int // number of turns of earlier conversations
 	list  []turn
-	waits []*float64 // ms; nil = no delay
+	waits []float64 // ms; NaN = no delay; nil = no turn has one
+}
+
+// wait returns the delay of turn k, ms; nil = none.
+func (t *turns) wait(k int) *float64 {
+	if t.waits == nil || math.IsNaN(t.waits[k]) {
+		return nil
+	}
+	return &t.waits[k]
 }
 
 // New returns a dataset for the options.
@@ -244,7 +252,7 @@ func (s *Dataset) Timings(i int) []dataset.Timing {
 	drawn := s.turnsOf(i)
 	out := make([]dataset.Timing, len(drawn.list))
 	for k := range out {
-		out[k].Delay = drawn.waits[k]
+		out[k].Delay = drawn.wait(k)
 	}
 	return out
 }
@@ -257,11 +265,17 @@ func (s *Dataset) turnsOf(i int) turns {
 		s.draw(min(s.opts.Entries, i+2*lookahead))
 	}
 	first, end := s.start(i), s.start(i+1)
-	t := turns{first: first, list: make([]turn, end-first), waits: make([]*float64, end-first)}
+	t := turns{first: first, list: make([]turn, end-first)}
 	for k := range t.list {
 		t.list[k], _ = s.turns.At(first + k)
-		if ms, ok := s.waits.At(first + k); ok && !math.IsNaN(ms) {
-			t.waits[k] = &ms
+	}
+	if s.waits.Len() > first {
+		t.waits = make([]float64, len(t.list))
+		for k := range t.waits {
+			t.waits[k] = math.NaN()
+			if ms, ok := s.waits.At(first + k); ok {
+				t.waits[k] = ms
+			}
 		}
 	}
 	return t
@@ -292,7 +306,7 @@ func (s *Dataset) Conversation(i int) *conversation.Conversation {
 	}
 	for k, t := range drawn.list {
 		c.Turns[k] = s.make(t)
-		c.Turns[k].Delay = drawn.waits[k]
+		c.Turns[k].Delay = drawn.wait(k)
 		for n := range s.opts.Media.Count() {
 			c.Turns[k].Parts = append(c.Turns[k].Parts, s.ahead.Part((drawn.first+k)*s.opts.Media.Count()+n))
 		}
