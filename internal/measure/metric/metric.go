@@ -24,6 +24,7 @@ type Metric struct {
 	Better Direction
 
 	InRecords bool // the records JSONL contains a value per request
+	Place     int  // position in All
 
 	record func(*requestFacts) float64 // value of one request, NaN = absent
 	derive func(*totals) float64       // value of a run or a slice, NaN = absent
@@ -113,7 +114,7 @@ func init() {
 	}
 	index = make(map[string]int, len(table))
 	for i := range table {
-		index[table[i].Tag] = i
+		index[table[i].Tag], table[i].Place = i, i
 	}
 }
 

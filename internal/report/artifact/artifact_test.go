@@ -31,7 +31,7 @@ func TestLayout(t *testing.T) {
 }
 
 // sample is one request with everything, its row, and its run.
-func sample(t *testing.T) (*record.Record, *metric.Row, *metric.Run) {
+func sample(t testing.TB) (*record.Record, *metric.Row, *metric.Run) {
 	t.Helper()
 	set, err := metric.NewSelection(metric.Options{Streaming: true, ProducesTokens: true, TokenizesInput: true})
 	if err != nil {
@@ -233,5 +233,14 @@ func TestReadRawErrors(t *testing.T) {
 	n := 0
 	if err := ReadRaw(path, func(*record.Record) error { n++; return nil }); err != nil || n != 1 {
 		t.Errorf("%d requests, %v", n, err)
+	}
+}
+
+func BenchmarkRecordLine(b *testing.B) {
+	rec, row, _ := sample(b)
+	w := new(Records)
+	var line []byte
+	for b.Loop() {
+		line = w.Encode(line[:0], rec, nil, row)
 	}
 }

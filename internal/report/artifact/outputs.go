@@ -79,7 +79,7 @@ func (w *Outputs) Encode(dst []byte, rec *record.Record, reply *record.Reply, ro
 		if v, ok := row.Value(tag); ok {
 			d, _ := metric.Lookup(tag) // every value has a metric
 			m.Key(tag)
-			m.B = appendValue(m.B, d, v)
+			m.B = metricMembers()[d.Place].appendValue(m.B, v)
 		}
 	}
 	o.B = m.Close()

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"strconv"
+	"sync"
 
 	"aiperf/internal/base/jsontext"
 	"aiperf/internal/measure/metric"
@@ -68,30 +69,57 @@ func (w *Records) Encode(dst []byte, rec *record.Record, reply *record.Reply, ro
 
 // appendMetrics writes tag -> {value, unit}; some reports whether there was any.
 func appendMetrics(b []byte, row *metric.Row) (out []byte, some bool) {
-	m := jsontext.Open(b)
+	b = append(b, '{')
+	members := metricMembers()
 	row.Each(func(d *metric.Metric, v float64, list []float64) {
-		m.Key(d.Tag)
-		m.B = append(m.B, `{"value":`...)
-		if list != nil {
-			for i, x := range list {
-				m.B = append(m.B, "[,"[min(i, 1)])
-				m.B = appendValue(m.B, d, x)
-			}
-			m.B = append(m.B, ']')
+		if m := &members[d.Place]; list != nil {
+			b = m.appendList(b, list)
 		} else {
-			m.B = appendValue(m.B, d, v)
+			b = append(m.appendValue(append(b, m.before...), v), m.after...)
 		}
-		m.B = append(m.B, `,"unit":`...)
-		m.B = append(jsontext.AppendString(m.B, d.Display), '}')
+		some = true
 	})
-	return m.Close(), m.Any()
+	if some {
+		b = b[:len(b)-1] // the last comma
+	}
+	return append(b, '}'), some
 }
 
-// appendValue writes a value in the display unit; integers that need no conversion stay integers.
-func appendValue(b []byte, m *metric.Metric, v float64) []byte {
-	factor := m.Factor()
-	if m.Integer && factor == 1 {
+// metricMember is the member of a metric in a line, but for its value.
+type metricMember struct {
+	before  string // name, and the name of the value
+	after   string // unit, and a comma
+	factor  float64
+	integer bool // values need no conversion and stay integers
+}
+
+// metricMembers returns the members of all metrics, by their places.
+var metricMembers = sync.OnceValue(func() []metricMember {
+	all := metric.All()
+	members := make([]metricMember, len(all))
+	for i, d := range all {
+		members[i] = metricMember{
+			before: string(jsontext.AppendString(nil, d.Tag)) + `:{"value":`,
+			after:  `,"unit":` + string(jsontext.AppendString(nil, d.Display)) + `},`,
+			factor: d.Factor(), integer: d.Integer && d.Factor() == 1,
+		}
+	}
+	return members
+})
+
+// appendList writes the member of a metric with several values.
+func (m *metricMember) appendList(b []byte, list []float64) []byte {
+	b = append(b, m.before...)
+	for i, v := range list {
+		b = m.appendValue(append(b, "[,"[min(i, 1)]), v)
+	}
+	return append(append(b, ']'), m.after...)
+}
+
+// appendValue writes a value in the display unit.
+func (m *metricMember) appendValue(b []byte, v float64) []byte {
+	if m.integer {
 		return strconv.AppendInt(b, int64(v), 10)
 	}
-	return jsontext.AppendFloat(b, v/factor)
+	return jsontext.AppendFloat(b, v/m.factor)
 }
