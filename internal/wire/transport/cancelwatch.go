@@ -9,9 +9,15 @@ import (
 // all of them: a registration of each took 1.2 µs and three allocations per request.
 type cancelWatch struct {
 	mu      sync.Mutex
-	ctx     context.Context    // of the watched exchanges; nil = none
-	release func() bool        // ends the registration with ctx
-	watched map[*Exchange]link // exchanges, with what delivers their answers
+	ctx     context.Context // of the watched exchanges; nil = none
+	release func() bool     // ends the registration with ctx
+	watched []watchedExchange
+}
+
+// watchedExchange is an exchange, and what delivers its answer.
+type watchedExchange struct {
+	x *Exchange
+	k link
 }
 
 // add watches an exchange. It reports false if exchanges of another context are being watched.
@@ -23,13 +29,11 @@ func (w *cancelWatch) add(x *Exchange) bool {
 			return false
 		}
 		w.forget()
-		if w.watched == nil {
-			w.watched = map[*Exchange]link{}
-		}
 		ctx := x.ctx
 		w.ctx, w.release = ctx, context.AfterFunc(ctx, func() { w.fire(ctx) })
 	}
-	w.watched[x] = x.link
+	w.watched = append(w.watched, watchedExchange{x, x.link})
+	x.watchedAt = len(w.watched)
 	return true
 }
 
@@ -37,9 +41,15 @@ func (w *cancelWatch) add(x *Exchange) bool {
 func (w *cancelWatch) remove(x *Exchange) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	_, ok := w.watched[x]
-	delete(w.watched, x)
-	return ok
+	at, end := x.watchedAt-1, len(w.watched)-1
+	if at < 0 {
+		return false
+	}
+	w.watched[at] = w.watched[end]
+	w.watched[at].x.watchedAt = at + 1
+	w.watched[end] = watchedExchange{}
+	w.watched, x.watchedAt = w.watched[:end], 0
+	return true
 }
 
 // fire interrupts the watched exchanges of a context that has ended.
@@ -51,9 +61,12 @@ func (w *cancelWatch) fire(ctx context.Context) {
 	}
 	interrupted := w.watched
 	w.ctx, w.watched = nil, nil
+	for _, e := range interrupted {
+		e.x.watchedAt = 0
+	}
 	w.mu.Unlock()
-	for x, k := range interrupted {
-		x.interrupt(k)
+	for _, e := range interrupted {
+		e.x.interrupt(e.k)
 	}
 }
 

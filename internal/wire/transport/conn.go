@@ -60,7 +60,9 @@ type conn struct {
 	uses      int // number of requests that it carried
 	closeOnce sync.Once
 
+	lastHead              parsedHead
 	lastTCP               tcpState // TCP state at the last query
+	settled               int64    // instant just before a query that found the connection open and all its bytes read; 0 = none did
 	localIP, remoteIP     string
 	localPort, remotePort int
 }

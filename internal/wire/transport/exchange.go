@@ -51,6 +51,7 @@ type Exchange struct {
 	onMessage OnMessage
 	then      func()      // called when the record is complete
 	release   func() bool // ends a registration with the context; nil = the client watches the context
+	watchedAt int         // place in the client's cancelWatch, counted from 1; 0 = it is not there. The lock of the watch guards it.
 	unhold    func()      // lets the loop rest again; nil = it may rest anyway
 	reusable  bool        // the connection may be used again
 	head      *head
@@ -181,7 +182,7 @@ func (x *Exchange) acquire(fresh bool) (*conn, error) {
 func (x *Exchange) take(k *conn) bool {
 	if !x.client.closePolicy.once(k) {
 		x.awaitReuse(k)
-		if k.alive() {
+		if k.usable() {
 			x.trace.Reused = clock.Now()
 			return true
 		}

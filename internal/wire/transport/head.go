@@ -62,9 +62,8 @@ func plausible(b []byte) bool {
 }
 
 // parseHead parses a complete head. Lines end with CRLF or LF. Folded lines are unfolded, in time linear in their length.
-func parseHead(raw []byte) (*head, error) {
-	text := strings.TrimRight(string(raw), "\r\n")
-	line, rest, _ := strings.Cut(text, "\n")
+func parseHead(text string) (*head, error) {
+	line, rest, _ := strings.Cut(strings.TrimRight(text, "\r\n"), "\n")
 	h := &head{length: -1}
 	if err := h.statusLine(strings.TrimSuffix(line, "\r")); err != nil {
 		return nil, err
@@ -85,6 +84,30 @@ func parseHead(raw []byte) (*head, error) {
 		}
 	}
 	return h, h.framing()
+}
+
+// parsedHead is the last head of a connection, as text and parsed. The heads of short answers in the same second are mostly the same, byte for byte.
+type parsedHead struct {
+	text string
+	*head
+}
+
+// longestRepeated is the size in bytes up to which a head is stored.
+const longestRepeated = 4 << 10
+
+// parse is parseHead. Nobody may change the head that it returns.
+func (p *parsedHead) parse(raw []byte) (*head, error) {
+	if p.head != nil && string(raw) == p.text {
+		return p.head, nil
+	}
+	text := string(raw)
+	h, err := parseHead(text)
+	if err != nil || len(text) > longestRepeated {
+		*p = parsedHead{}
+		return h, err
+	}
+	*p = parsedHead{text, h}
+	return h, nil
 }
 
 // folded reports whether the first line of a text continues the line before it.

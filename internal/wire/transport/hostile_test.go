@@ -188,12 +188,12 @@ func TestHeadThatDrips(t *testing.T) {
 // 800,000 lines of a head that was refused only afterwards took minutes.
 func TestFoldedHead(t *testing.T) {
 	lines := maxHeaders - 2
-	h, err := parseHead([]byte("HTTP/1.1 200 OK\r\nA: b\r\n" + strings.Repeat(" "+strings.Repeat("c", 200)+"\r\n", lines) + "\r\n"))
+	h, err := parseHead("HTTP/1.1 200 OK\r\nA: b\r\n" + strings.Repeat(" "+strings.Repeat("c", 200)+"\r\n", lines) + "\r\n")
 	if err != nil || len(h.headers) != 1 || len(h.headers[0].Value) != 1+201*lines {
 		t.Fatalf("%v, %d headers", err, len(h.headers))
 	}
 	if n := testing.AllocsPerRun(3, func() {
-		parseHead([]byte("HTTP/1.1 200 OK\r\nA: b\r\n" + strings.Repeat(" c\r\n", lines) + "\r\n"))
+		parseHead("HTTP/1.1 200 OK\r\nA: b\r\n" + strings.Repeat(" c\r\n", lines) + "\r\n")
 	}); n > 100 {
 		t.Errorf("%v allocations for %d folded lines", n, lines)
 	}

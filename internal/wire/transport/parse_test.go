@@ -15,9 +15,31 @@ import (
 	"aiperf/internal/wire/framing"
 )
 
+// TestRepeatedHead: a head is parsed once, as long as the connection brings no other.
+func TestRepeatedHead(t *testing.T) {
+	var last parsedHead
+	one := []byte("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n")
+	first, err := last.parse(one)
+	if again, _ := last.parse(bytes.Clone(one)); err != nil || again != first || first.length != 3 {
+		t.Fatalf("%p, then %p; %v", first, again, err)
+	}
+	if other, err := last.parse([]byte("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")); err != nil || other.length != 4 {
+		t.Errorf("%+v %v", other, err)
+	}
+	bad := []byte("HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n")
+	for range 2 {
+		if _, err := last.parse(bad); err == nil {
+			t.Error("a bad head was accepted")
+		}
+	}
+	if again, err := last.parse(one); err != nil || again.length != 3 {
+		t.Errorf("after a bad head: %+v %v", again, err)
+	}
+}
+
 func TestParseHead(t *testing.T) {
-	h, err := parseHead([]byte("HTTP/1.1 200\r\nX-A: 1\r\n 2\r\nContent-Length: 3, 3\r\ncontent-length: 3\r\n" +
-		"Content-Type: Text/HTML; a=b; Charset=\"ISO-8859-1\"\r\nConnection: Keep-Alive, Close\r\nContent-Encoding: GZip\r\n\r\n"))
+	h, err := parseHead("HTTP/1.1 200\r\nX-A: 1\r\n 2\r\nContent-Length: 3, 3\r\ncontent-length: 3\r\n" +
+		"Content-Type: Text/HTML; a=b; Charset=\"ISO-8859-1\"\r\nConnection: Keep-Alive, Close\r\nContent-Encoding: GZip\r\n\r\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,11 +54,11 @@ func TestParseHead(t *testing.T) {
 		"HTTP/1.1 200 OK\r\nContent-Length: 1, 2", "HTTP/1.1 200 OK\r\nContent-Length: 0x1", "HTTP/1.1 200 OK\r\nContent-Length: ",
 		"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked",
 	} {
-		if h, err := parseHead([]byte(bad + "\r\n\r\n")); err == nil {
+		if h, err := parseHead(bad + "\r\n\r\n"); err == nil {
 			t.Errorf("%q accepted: %+v", bad, h)
 		}
 	}
-	if h, err := parseHead([]byte("HTTP/1.0 599 \n\n")); err != nil || h.kind() != "HTTP 599" || h.reusable() {
+	if h, err := parseHead("HTTP/1.0 599 \n\n"); err != nil || h.kind() != "HTTP 599" || h.reusable() {
 		t.Errorf("%+v %v", h, err)
 	}
 }
@@ -143,7 +165,7 @@ func FuzzAnswer(f *testing.F) {
 		if whole < 0 {
 			return
 		}
-		h, err := parseHead(b[:whole])
+		h, err := parseHead(string(b[:whole]))
 		var bad *formatError
 		if err != nil && !errors.As(err, &bad) {
 			t.Fatalf("error of type %T", err)

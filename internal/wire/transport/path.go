@@ -1,6 +1,9 @@
 package transport
 
-import "aiperf/internal/measure/record"
+import (
+	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/record"
+)
 
 // tcpState is the kernel's view of a TCP connection at an instant (tcp(7), TCP_INFO). The counters start with the connection.
 type tcpState struct {
@@ -10,6 +13,7 @@ type tcpState struct {
 	resent, unordered uint32 // segments: retransmitted because they were lost; received ahead of an earlier one
 	window            uint32 // congestion window, segments
 	busy              int64  // ns during which data waited to be sent or acknowledged; resolution: one kernel tick
+	received          uint64 // bytes received so far
 }
 
 // changesSince returns the changes since an earlier state of the same connection; the zero state is the beginning of the connection.
@@ -34,6 +38,21 @@ func (c *conn) path(now tcpState) record.Path {
 		c.lastTCP = now
 	}
 	return p
+}
+
+// settle queries the state of a connection whose answer has ended.
+func (c *conn) settle() tcpState {
+	before, now := clock.Now(), c.tcpState()
+	c.settled = 0
+	if now.known && !now.ended && now.received == c.end {
+		c.settled = before
+	}
+	return now
+}
+
+// usable reports whether an idle connection can carry a request. A query of a few microseconds ago says the same as a look at the socket.
+func (c *conn) usable() bool {
+	return c.settled != 0 && clock.Now()-c.settled < staleAfter || c.alive()
 }
 
 // path returns the kernel's statistics of the exchange's connection from when the exchange got it until now. All streams of a connection share the same

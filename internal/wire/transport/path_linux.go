@@ -40,7 +40,7 @@ func (q *tcpQuery) ask(fd uintptr) {
 	q.state = tcpState{
 		known: true, ended: i.State != unix.BPF_TCP_ESTABLISHED,
 		smoothedRTT: 1000 * int64(i.Rtt), resent: i.Total_retrans - i.Dsack_dups, unordered: i.Rcv_ooopack, window: i.Snd_cwnd,
-		busy: 1000 * int64(i.Busy_time),
+		busy: 1000 * int64(i.Busy_time), received: i.Bytes_received,
 	}
 }
 

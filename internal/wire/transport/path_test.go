@@ -1,9 +1,14 @@
 package transport
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"runtime"
 	"testing"
+	"time"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/record"
 )
 
@@ -25,5 +30,46 @@ func TestPath(t *testing.T) {
 		if p := rec.Trace.Path; runtime.GOOS == "linux" && (!p.Known || p.SmoothedRTT <= 0 || p.Window < 1) || runtime.GOOS != "linux" && p.Known {
 			t.Errorf("%+v", p)
 		}
+	}
+}
+
+// TestSettledConnection: a query says whether an idle connection can carry a request, for a few microseconds: not if bytes that nobody requested are
+// there, nor if the server has closed.
+func TestSettledConnection(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells how many bytes have arrived")
+	}
+	for _, after := range []string{"", "unrequested", "close"} {
+		goOn := make(chan struct{})
+		target := rawServer(t, func(c *net.TCPConn, r *bufio.Reader) {
+			readRequest(r)
+			io.WriteString(c, okAnswer)
+			<-goOn
+			if after == "close" {
+				return
+			}
+			io.WriteString(c, after)
+			r.ReadByte()
+		})
+		c := mustClient(t, nil)
+		if rec := do(c, &Request{Target: target}); rec.Error != nil {
+			t.Fatal(rec.Error)
+		}
+		k := c.pool.get(target.key, false)
+		if k.settle(); k.settled == 0 {
+			t.Error("an open connection without bytes is not settled")
+		}
+		k.settled = clock.Now() + int64(time.Minute)
+		if !k.usable() {
+			t.Error("a settled connection is not usable")
+		}
+		k.settled = clock.Now() - 2*staleAfter
+		if close(goOn); after != "" {
+			waitFor(t, func() bool { return !k.usable() }) // the query is too old: the socket decides
+		}
+		if k.settle(); (k.settled != 0) != (after == "") {
+			t.Errorf("after %q: settled at %d", after, k.settled)
+		}
+		k.close()
 	}
 }

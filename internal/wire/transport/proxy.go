@@ -182,7 +182,7 @@ func (p *proxy) tunnel(ctx context.Context, k *conn, t *Target) error {
 	}
 	k.release()
 	end := headEnd(answer, 0)
-	h, err := parseHead(answer[:end])
+	h, err := parseHead(string(answer[:end]))
 	switch {
 	case err != nil:
 		return err

@@ -203,7 +203,7 @@ func (x *Exchange) readHead() (rest []byte, err error) {
 			}
 			continue
 		}
-		h, err := parseHead(buf[:end])
+		h, err := x.conn.lastHead.parse(buf[:end])
 		if err != nil {
 			return nil, err
 		}
@@ -348,8 +348,11 @@ func (x *Exchange) socket() *conn {
 // fill completes the record.
 func (x *Exchange) fill() {
 	var state tcpState
-	if k := x.socket(); k != nil {
-		state = k.tcpState()
+	switch {
+	case x.stream != nil:
+		state = x.stream.conn.k.tcpState()
+	case x.conn != nil:
+		state = x.conn.settle()
 	}
 	if x.in != nil {
 		x.packetsOver()
