@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,14 +86,27 @@ func TestDashboardNobodyReads(t *testing.T) {
 	}
 }
 
-// TestDashboardForced: the second Ctrl+C leaves at once, although the terminal accepts no output, and restores it.
+// TestDashboardForced: the second Ctrl+C leaves at once, although the terminal accepts no output, or only the end of the view, and restores it.
 func TestDashboardForced(t *testing.T) {
 	testhome.Slow(t)
 	t.Parallel()
+	for _, room := range []int{0, 1200} {
+		t.Run(fmt.Sprintf("room for %d bytes", room), func(t *testing.T) {
+			t.Parallel()
+			dashboardForced(t, room)
+		})
+	}
+}
+
+// dashboardForced interrupts a run twice whose terminal accepts only a number of bytes (room).
+func dashboardForced(t *testing.T, room int) {
 	s := atTerminal(t, 200, 50, "--url", "mock://?ttft=5ms&itl=1ms&tokens=10&error-rate=0.5", "--concurrency", "2", "--benchmark-duration", "600")
 	s.shows("client CPU", " ago")
 	s.reads.Lock()
 	s.fill()
+	if _, err := io.ReadFull(s.tty, make([]byte, room)); err != nil {
+		t.Fatal(err)
+	}
 	s.types("\x03")
 	if !within(patience, func() bool {
 		_, err := os.Stat(filepath.Join(s.dir, "profile_export_console.txt"))

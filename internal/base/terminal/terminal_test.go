@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"unicode"
 	"unicode/utf8"
 
@@ -114,5 +116,63 @@ func FuzzWriter(f *testing.F) {
 			}
 			rest = after
 		}
+	})
+}
+
+// reader is an output that takes a text when somebody asks for it.
+type reader chan string
+
+func (r reader) Write(p []byte) (int, error) {
+	r <- string(p)
+	return len(p), nil
+}
+
+// TestResume: while the stored text waits for a terminal that does not read, other output waits behind it and blocks nobody. A view that takes the
+// terminal meanwhile keeps it, and Flush waits for the text.
+func TestResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := make(reader)
+		w := NewWriter(out, false, nil)
+		var done sync.WaitGroup
+		w.Defer()
+		put := func(text string) {
+			t.Helper()
+			if _, err := w.Write([]byte(text)); err != nil { // a blocked write is a deadlock of the test
+				t.Error(err)
+			}
+		}
+		put("first ")
+		put("second ")
+		done.Go(w.Resume)
+		synctest.Wait()
+		put("third ")
+		w.Resume()
+		done.Go(func() { _ = w.Flush() })
+		synctest.Wait()
+		if got := <-out + <-out; got != "first second third " {
+			t.Errorf("%q", got)
+		}
+		done.Wait()
+
+		w.Defer()
+		put("fourth ")
+		done.Go(w.Resume)
+		synctest.Wait()
+		w.Defer()
+		put("fifth ")
+		if got := <-out; got != "fourth " {
+			t.Errorf("%q", got)
+		}
+		done.Wait()
+		done.Go(w.Resume)
+		if got := <-out; got != "fifth " {
+			t.Errorf("%q", got)
+		}
+		done.Wait()
+		done.Go(func() { put("sixth") })
+		if got := <-out; got != "sixth" {
+			t.Errorf("%q", got)
+		}
+		done.Wait()
 	})
 }

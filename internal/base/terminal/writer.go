@@ -20,8 +20,10 @@ type Writer struct {
 	midLine    bool   // the current line is not complete
 	// Columns returns the width at which lines break between words; nil = lines stay as they are.
 	Columns func() int
-	// deferred stores the output while a view has the terminal; nil = no view has it.
+	// deferred stores the output while a view has the terminal, and until Resume has written what came before; nil = output is written at once.
 	deferred *strings.Builder
+	viewed   bool          // a view has the terminal
+	resuming chan struct{} // closed when Resume has written the stored output; nil = it does not write
 }
 
 // maxDeferred is the maximum number of bytes stored while a view has the terminal.
@@ -31,21 +33,34 @@ const maxDeferred = 256 << 10
 func (w *Writer) Defer() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.viewed = true
 	if w.deferred == nil {
 		w.deferred = new(strings.Builder)
 	}
 }
 
-// Resume writes the stored output and ends the storing.
+// Resume writes the stored output and ends the storing. It waits for a reader that does not read; other methods do not, because until it returns
+// their output is stored too.
 func (w *Writer) Resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.deferred == nil {
+	w.viewed = false
+	if w.deferred == nil || w.resuming != nil {
 		return
 	}
-	text := w.deferred.String()
-	w.deferred = nil
-	_ = w.put(text) // the reader may be gone
+	w.resuming = make(chan struct{})
+	for !w.viewed && w.deferred.Len() > 0 {
+		text := w.deferred.String()
+		w.deferred.Reset()
+		w.mu.Unlock()
+		_, _ = io.WriteString(w.out, text) // the reader may be gone
+		w.mu.Lock()
+	}
+	if !w.viewed {
+		w.deferred = nil
+	}
+	close(w.resuming)
+	w.resuming = nil
 }
 
 // Redactor removes secrets (redact.Secrets).
@@ -102,10 +117,16 @@ func (w *Writer) wrap(text string) string {
 	return first + Flow(text, w.Columns())
 }
 
-// Flush writes the text that was held back.
+// Flush writes the text that was held back. It waits for Resume.
 func (w *Writer) Flush() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	for w.resuming != nil {
+		resumed := w.resuming
+		w.mu.Unlock()
+		<-resumed
+		w.mu.Lock()
+	}
 	text := string(w.incomplete)
 	w.incomplete = w.incomplete[:0]
 	return w.put(w.clean(w.redactor.Values(text)))

@@ -85,7 +85,7 @@ func Start(o Options) (*Dashboard, error) {
 	d.keeper = keep(&o.Terminal)
 	d.keeper.say(wordShown)
 	d.out.ready = d.keeper.await
-	m := &model{options: &d.options, keeper: d.keeper, slow: d.out.slow, every: tick, onLight: o.Paint.OnLight()}
+	m := &model{options: &d.options, keeper: d.keeper, slow: d.out.slow, behind: d.out.behind, every: tick, onLight: o.Paint.OnLight()}
 	d.program = tea.NewProgram(m, tea.WithInput(o.In), tea.WithOutput(d.out), tea.WithEnvironment(o.Environ), tea.WithoutSignalHandler(), tea.WithFPS(frames))
 	go func() {
 		defer close(d.done)
@@ -113,7 +113,7 @@ func (d *Dashboard) Stop() error {
 		case <-time.After(patience):
 		}
 		if d.ending != "" {
-			d.out.add([]byte(d.ending)) // unlike Write it never waits, however much the terminal has not read
+			d.out.add([]byte(d.ending)) // unlike Write it does not wait
 		}
 		if !d.out.drained(patience) {
 			terminal.Restore()
@@ -124,11 +124,21 @@ func (d *Dashboard) Stop() error {
 		d.release()
 		d.keeper.release()
 		discardInput(int(d.options.In.Fd()))
-		if d.options.Err != nil {
-			d.options.Err.Resume()
+		if d.options.Err != nil && !waitFor(d.resume(), patience) { // the view was its last output for now
+			d.stopped = ErrUnread
 		}
 	})
 	return d.stopped
+}
+
+// resume writes what was stored for the terminal while the view had it. It returns what is closed when that is written.
+func (d *Dashboard) resume() <-chan struct{} {
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		d.options.Err.Resume()
+	}()
+	return written
 }
 
 // reset ends all modes that a view sets: synchronised output, alternate screen, hidden cursor, mouse, bracketed paste, key protocols, colours.

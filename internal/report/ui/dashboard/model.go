@@ -39,6 +39,8 @@ type model struct {
 	options *Options
 	keeper  *keeper
 	slow    func() bool
+	behind  func() bool // the terminal has not read the frames before
+	shown   tea.View    // the last frame that was meant for it
 	every   time.Duration
 	view    liveview.View
 	state   liveview.State
@@ -154,12 +156,10 @@ func (m *model) key(name string) tea.Cmd {
 		m.scroll(v.Height - 6)
 	case "c":
 		text := m.options.Copy()
-		m.notice(fmt.Sprintf("copied %s characters of the log to the clipboard (OSC 52; tmux: set-clipboard on)", terminal.Figure(float64(len([]rune(text))))))
-		return tea.SetClipboard(text)
+		return m.copy(text, fmt.Sprintf("copied %s characters of the log to the clipboard (OSC 52; tmux: set-clipboard on)", terminal.Figure(float64(len([]rune(text))))))
 	case "w":
 		if m.options.Web != "" {
-			m.notice(webNotice + m.options.Web)
-			return tea.SetClipboard(m.options.Web)
+			return m.copy(m.options.Web, webNotice+m.options.Web)
 		}
 	case "ctrl+s":
 		m.save()
@@ -168,6 +168,15 @@ func (m *model) key(name string) tea.Cmd {
 		return tea.Suspend
 	}
 	return nil
+}
+
+// copy writes a text to the clipboard of the terminal, unless it has not even read the frame before.
+func (m *model) copy(text, notice string) tea.Cmd {
+	if m.behind() {
+		return nil
+	}
+	m.notice(notice)
+	return tea.SetClipboard(text)
 }
 
 // maximise shows a panel on the whole screen, or restores the overview.
@@ -229,8 +238,16 @@ func (m *model) click(c tea.MouseClickMsg) {
 	m.clicked, m.row = now, c.Y
 }
 
-// View implements tea.Model.
+// View implements tea.Model. For a terminal that does not read it returns the frame before, so that nothing is written until it has read that one.
 func (m *model) View() tea.View {
+	if !m.behind() {
+		m.shown = m.frame()
+	}
+	return m.shown
+}
+
+// frame returns the present frame.
+func (m *model) frame() tea.View {
 	paint := m.options.Paint
 	if m.light && m.profile >= colorprofile.ANSI256 && paint.Colour {
 		paint = m.onLight

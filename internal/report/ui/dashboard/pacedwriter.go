@@ -12,9 +12,6 @@ const slowWrite = 50 * time.Millisecond
 // writePatience is how long a write waits for the terminal. Keys are handled between frames, so a terminal that does not read may not block a frame.
 const writePatience = 250 * time.Millisecond
 
-// maxUnread is how many bytes may wait for the terminal before a write blocks.
-const maxUnread = 1 << 20
-
 // pacedWriter writes to the terminal and measures the time of the last frame. The first write waits for ready.
 type pacedWriter struct {
 	*os.File
@@ -24,6 +21,7 @@ type pacedWriter struct {
 	unread []byte        // accepted, not written yet
 	idle   chan struct{} // closed when all is written
 	took   time.Duration // of the last Write, at most writePatience
+	late   bool          // the last Write returned before all was written
 	err    error         // of the terminal
 }
 
@@ -36,23 +34,18 @@ func newPacedWriter(out *os.File) *pacedWriter {
 // Write implements io.Writer. It returns when the bytes are written, or after writePatience; then they follow in their order.
 func (p *pacedWriter) Write(b []byte) (int, error) {
 	from := time.Now()
-	idle, full := p.add(b)
-	if full {
-		<-idle
-	} else {
-		waitFor(idle, writePatience)
-	}
+	written := waitFor(p.add(b), writePatience)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.took = time.Since(from)
+	p.took, p.late = time.Since(from), !written
 	if p.err != nil {
 		return 0, p.err
 	}
 	return len(b), nil
 }
 
-// add appends bytes to those that wait. It returns what is closed when all are written, and whether too many wait.
-func (p *pacedWriter) add(b []byte) (idle <-chan struct{}, full bool) {
+// add appends bytes to those that wait. It returns what is closed when all are written.
+func (p *pacedWriter) add(b []byte) (idle <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.unread = append(p.unread, b...)
@@ -62,7 +55,7 @@ func (p *pacedWriter) add(b []byte) (idle <-chan struct{}, full bool) {
 		go p.pass(p.idle)
 	default:
 	}
-	return p.idle, len(p.unread) > maxUnread
+	return p.idle
 }
 
 // pass writes what waits, and closes idle.
@@ -107,6 +100,18 @@ func waitFor(closed <-chan struct{}, most time.Duration) bool {
 		return true
 	default:
 		return false
+	}
+}
+
+// behind reports whether the terminal has not read what was written before. Further frames would only wait, and it would have to read them all.
+func (p *pacedWriter) behind() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.idle:
+		return false
+	default:
+		return p.late
 	}
 }
 

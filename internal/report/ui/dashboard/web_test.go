@@ -16,7 +16,7 @@ import (
 func TestWebAddress(t *testing.T) {
 	plain := termdraw.NewPaint(false, false, false)
 	shown := func(web string) *model {
-		m := &model{options: &Options{Terminal: Terminal{Paint: plain}, Fill: func(liveview.View, *liveview.State) {}, Web: web}, view: liveview.View{Width: 120, Height: 30}}
+		m := &model{options: &Options{Terminal: Terminal{Paint: plain}, Fill: func(liveview.View, *liveview.State) {}, Web: web}, behind: func() bool { return false }, view: liveview.View{Width: 120, Height: 30}}
 		m.Init()
 		m.fill()
 		return m
@@ -43,5 +43,32 @@ func TestWebAddress(t *testing.T) {
 	m.view.Help = true
 	if m.fill(); strings.Contains(m.rows.String(plain), "live page") {
 		t.Error("without a page the view speaks of one")
+	}
+}
+
+// TestBehind: a terminal that has not read the frame before gets no other one, and no text for the clipboard. Keys work.
+func TestBehind(t *testing.T) {
+	behind, interrupted := false, 0
+	m := &model{
+		options: &Options{
+			Terminal: Terminal{Paint: termdraw.NewPaint(false, false, false)}, Fill: func(liveview.View, *liveview.State) {},
+			Copy: func() string { return "log" }, Interrupt: func() { interrupted++ },
+		},
+		behind: func() bool { return behind }, view: liveview.View{Width: 120, Height: 30},
+	}
+	m.fill()
+	first := m.View()
+	behind = true
+	if _, cmd := m.Update(tea.KeyPressMsg{Code: 'c', Text: "c"}); cmd != nil {
+		t.Error("the log is written to the terminal")
+	}
+	m.Update(tea.KeyPressMsg{Code: '?', Text: "?"})
+	m.Update(tea.KeyPressMsg{Code: 'c', Mod: tea.ModCtrl})
+	if m.View().Content != first.Content || interrupted != 1 {
+		t.Errorf("another frame: %t, %d interrupts", m.View().Content != first.Content, interrupted)
+	}
+	behind = false
+	if m.View().Content == first.Content {
+		t.Error("a terminal that reads again gets the old frame")
 	}
 }
