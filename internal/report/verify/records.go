@@ -1,14 +1,16 @@
 package verify
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/valyala/fastjson"
 
 	"aiperf/internal/measure/metric"
 	"aiperf/internal/workload/dataset/rows"
@@ -22,26 +24,67 @@ const (
 
 // line is a line of a records file, as far as the summary depends on it.
 type line struct {
-	Metadata struct {
-		Phase string `json:"benchmark_phase"`
-		Name  string `json:"phase_name"`
-		Start int64  `json:"request_start_ns"`
-		End   int64  `json:"request_end_ns"`
-		Cut   string `json:"cut_reason"`
+	phase, name string // kind and name of the phase
+	start, end  int64  // Unix ns
+	cut         bool   // cancelled by the end of the run
+	failure     string // group of the error; "" = none
+	metrics     *fastjson.Value
+}
+
+// newLine returns a line; fault says which member has a type that no record has, "" = none.
+func newLine(v *fastjson.Value) (l line, fault string) {
+	of := func(at *fastjson.Value, key string, want fastjson.Type) *fastjson.Value {
+		m := at.Get(key)
+		if m == nil || m.Type() == fastjson.TypeNull {
+			return nil
+		}
+		if m.Type() != want && fault == "" {
+			fault = fmt.Sprintf("%s must be of type %s, got %s", key, want, m.Type())
+		}
+		return m
 	}
-	Metrics map[string]struct{ Value json.RawMessage }
-	Error   *struct {
-		Code          *int
-		Type, Message string
+	if v.Type() != fastjson.TypeObject {
+		return l, fmt.Sprintf("a record must be of type %s, got %s", fastjson.TypeObject, v.Type())
 	}
+	text := func(at *fastjson.Value, key string) string {
+		return string(of(at, key, fastjson.TypeString).GetStringBytes())
+	}
+	number := func(at *fastjson.Value, key string) int64 { return of(at, key, fastjson.TypeNumber).GetInt64() }
+	meta := of(v, "metadata", fastjson.TypeObject)
+	l = line{
+		phase: text(meta, "benchmark_phase"), name: text(meta, "phase_name"), cut: text(meta, "cut_reason") != "",
+		start: number(meta, "request_start_ns"), end: number(meta, "request_end_ns"), metrics: of(v, "metrics", fastjson.TypeObject),
+	}
+	if e := of(v, "error", fastjson.TypeObject); e != nil {
+		code := ""
+		if of(e, "code", fastjson.TypeNumber) != nil {
+			code = strconv.FormatInt(number(e, "code"), 10)
+		}
+		l.failure = group(code, text(e, "type"), text(e, "message"))
+	}
+	return l, fault
 }
 
 // tally holds the sums over the records of a phase.
 type tally struct {
 	good, failed int
-	columns      map[string][]float64 // values of each metric, over the requests that it covers
-	groups       map[string]int       // failures, by code, type and message
-	first, last  float64              // of valid requests: the first start, the last content; Unix ns
+	columns      map[string]*column
+	groups       map[string]int // failures, by code, type and message
+	first, last  float64        // of valid requests: the first start, the last content; Unix ns
+}
+
+// column holds the values of a metric over the requests that it covers.
+type column struct {
+	*metric.Metric // nil = this program does not know it
+	values         []float64
+}
+
+// covers reports whether failed or valid requests have the metric.
+func (c *column) covers(failed bool) bool {
+	if c.Metric == nil {
+		return !failed
+	}
+	return c.Flags&metric.EveryRecord != 0 || failed == (c.Flags&metric.ErrorOnly != 0)
 }
 
 // Records returns the records file next to a summary, and the phase that the summary covers ("" = all measured ones).
@@ -61,19 +104,25 @@ func Records(path string) (records, phase string) {
 func (s *summary) follow(tick func()) {
 	path, phase := Records(s.path)
 	measured, warm := newTally(), newTally()
+	var parser fastjson.Parser
 	err := rows.Read(path, func(l rows.Line) bool {
 		tick()
-		var one line
-		if json.Unmarshal(l.Text, &one) != nil {
+		v, err := parser.ParseBytes(l.Text)
+		if err != nil {
 			return true // reported with the file itself
 		}
-		if m := &one.Metadata; m.End > 0 && m.End < m.Start {
-			s.faults = append(s.faults, fmt.Sprintf("%s: request_end_ns is %d, before request_start_ns (%d)", l.Where(), m.End, m.Start))
+		one, fault := newLine(v)
+		if fault != "" {
+			s.faults = append(s.faults, l.Where()+": "+fault)
+			return true
 		}
-		switch is := one.Metadata.Phase; {
-		case phase != "" && one.Metadata.Name == phase, phase == "" && (is == "" || is == "profiling"):
+		if one.end > 0 && one.end < one.start {
+			s.faults = append(s.faults, fmt.Sprintf("%s: request_end_ns is %d, before request_start_ns (%d)", l.Where(), one.end, one.start))
+		}
+		switch {
+		case phase != "" && one.name == phase, phase == "" && (one.phase == "" || one.phase == "profiling"):
 			measured.add(&one)
-		case phase == "" && is == "warmup":
+		case phase == "" && one.phase == "warmup":
 			warm.add(&one)
 		}
 		return true
@@ -91,42 +140,58 @@ func (s *summary) follow(tick func()) {
 }
 
 func newTally() *tally {
-	return &tally{columns: map[string][]float64{}, groups: map[string]int{}, first: math.Inf(1), last: math.Inf(-1)}
+	return &tally{columns: map[string]*column{}, groups: map[string]int{}, first: math.Inf(1), last: math.Inf(-1)}
 }
 
 func (t *tally) add(l *line) {
-	if l.Metadata.Cut != "" { // cancelled by the end of the run: it is in no metric
+	if l.cut { // it is in no metric
 		return
 	}
-	failed := l.Error != nil
+	failed := l.failure != ""
 	if failed {
 		t.failed++
-		code := ""
-		if l.Error.Code != nil {
-			code = fmt.Sprint(*l.Error.Code)
-		}
-		t.groups[group(code, l.Error.Type, l.Error.Message)]++
+		t.groups[l.failure]++
 	} else {
 		t.good++
 	}
-	for tag, m := range l.Metrics {
-		if def, known := metric.Lookup(tag); known && def.Flags&metric.EveryRecord == 0 && failed != (def.Flags&metric.ErrorOnly != 0) || !known && failed {
-			continue
+	l.metrics.GetObject().Visit(func(tag []byte, m *fastjson.Value) {
+		c := t.column(tag)
+		if !c.covers(failed) {
+			return
 		}
-		var one float64
-		var list []float64
-		switch {
-		case json.Unmarshal(m.Value, &one) == nil:
-			t.columns[tag] = append(t.columns[tag], one)
-		case json.Unmarshal(m.Value, &list) == nil:
-			t.columns[tag] = append(t.columns[tag], list...)
+		switch v := m.Get("value"); {
+		case v == nil:
+		case v.Type() == fastjson.TypeNumber:
+			c.values = append(c.values, v.GetFloat64())
+		case v.Type() == fastjson.TypeArray:
+			for _, one := range v.GetArray() {
+				c.values = append(c.values, one.GetFloat64())
+			}
 		}
+	})
+	if latency := l.metrics.Get("request_latency", "value"); !failed && latency != nil {
+		t.first = min(t.first, float64(l.start))
+		t.last = max(t.last, float64(l.start)+latency.GetFloat64()*1e6)
 	}
-	var latency float64
-	if m, ok := l.Metrics["request_latency"]; ok && !failed && json.Unmarshal(m.Value, &latency) == nil {
-		t.first = min(t.first, float64(l.Metadata.Start))
-		t.last = max(t.last, float64(l.Metadata.Start)+latency*1e6)
+}
+
+// column returns the column of a metric.
+func (t *tally) column(tag []byte) *column {
+	c := t.columns[string(tag)]
+	if c == nil {
+		def, _ := metric.Lookup(string(tag))
+		c = &column{Metric: def}
+		t.columns[string(tag)] = c
 	}
+	return c
+}
+
+// values returns the values of a metric.
+func (t *tally) values(tag string) []float64 {
+	if c := t.columns[tag]; c != nil {
+		return c.values
+	}
+	return nil
 }
 
 func group(code, kind, message string) string {
@@ -153,8 +218,10 @@ func (s *summary) counts(path string, t *tally) {
 // distributions compares the statistics of every metric that occurs in the records.
 func (s *summary) distributions(prefix string, all map[string]any, path string, t *tally) {
 	tags := []string{}
-	for tag := range t.columns {
-		tags = append(tags, tag)
+	for tag, c := range t.columns {
+		if len(c.values) > 0 {
+			tags = append(tags, tag)
+		}
 	}
 	slices.Sort(tags)
 	for _, tag := range tags {
@@ -162,9 +229,9 @@ func (s *summary) distributions(prefix string, all map[string]any, path string, 
 		switch {
 		case !perRequest(tag):
 		case ok:
-			s.distribution(prefix+tag, m, path, t.columns[tag])
+			s.distribution(prefix+tag, m, path, t.values(tag))
 		case s.version != "":
-			s.wrong(prefix+tag, "is missing, but %s has %d values of it", path, len(t.columns[tag]))
+			s.wrong(prefix+tag, "is missing, but %s has %d values of it", path, len(t.values(tag)))
 		}
 	}
 }
@@ -239,7 +306,7 @@ const spanStep = 1e-6
 // totals compares sums, the duration, and rates.
 func (s *summary) totals(path string, t *tally) {
 	for _, pair := range sums {
-		values := t.columns[pair[1]]
+		values := t.values(pair[1])
 		sum := 0.0
 		for _, v := range values {
 			sum += v

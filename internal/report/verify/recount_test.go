@@ -130,6 +130,17 @@ func TestTold(t *testing.T) {
 	if got := told(someSummary, late); len(got) != 1 || got[0] != "profile_export.jsonl:2: request_end_ns is 900000000, before request_start_ns (1000000000)" {
 		t.Errorf("%q", got)
 	}
+	for to, want := range map[string]string{
+		`"benchmark_phase":5,`:                            "profile_export.jsonl:2: benchmark_phase must be of type string, got number",
+		`"benchmark_phase":"profiling","cut_reason":[1],`: "profile_export.jsonl:2: cut_reason must be of type string, got array",
+	} {
+		if got := told(someSummary, strings.Replace(someRecords, `"benchmark_phase":"profiling",`, to, 1)); len(got) == 0 || got[0] != want {
+			t.Errorf("%q, want %q first", got, want)
+		}
+	}
+	if got := told(someSummary, someRecords+"7\n"+`{"metadata":{"benchmark_phase":"profiling","cut_reason":"grace"}}`); len(got) != 1 || got[0] != "profile_export.jsonl:7: a record must be of type object, got number" {
+		t.Errorf("a number, and a record without metrics: %q", got)
+	}
 	if got := told(someSummary, someRecords[strings.Index(someRecords, "\n")+1:]); len(got) != 0 {
 		t.Errorf("a warm-up without records: %q", got)
 	}
