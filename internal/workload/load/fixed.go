@@ -157,7 +157,7 @@ func (f *fixedStarts) pop(t0 int64) *ticket {
 	return f.p.newSession(d, "fixed-schedule-"+d.shape.ID, len(d.shape.Turns), t0+f.offset(f.last))
 }
 
-func (f *fixedStarts) withheld(int64) float64 { return 0 } // a trace demands no rate
+func (f *fixedStarts) unstarted(int64) (float64, bool) { return 0, false } // a trace demands no rate
 
 // due returns the turn's own timestamp, otherwise its delay after the answer, otherwise now. It is never before the answer.
 func (f *fixedStarts) due(_, next *ticket, now int64) int64 {

@@ -116,7 +116,7 @@ func TestLimitSteps(t *testing.T) {
 
 func TestSlots(t *testing.T) {
 	var s slots
-	s.begin(limitSteps(Ramp{}, 2, testStream), 1000)
+	s.begin(limitSteps(Ramp{}, 2, testStream), 1000, never)
 	s.take(1100)
 	s.take(1200)
 	s.give(1500)
@@ -124,7 +124,7 @@ func TestSlots(t *testing.T) {
 	if s.free() != 0 || s.full.until(1900) != 600e-9 {
 		t.Errorf("free %d, full %v", s.free(), s.full.until(1900))
 	}
-	s.begin(limitSteps(Ramp{}, 1, testStream), 2000) // lowered with two in use
+	s.begin(limitSteps(Ramp{}, 1, testStream), 2000, never) // lowered with two in use
 	if s.give(2100); s.free() != 0 {
 		t.Error("the debt was not paid")
 	}

@@ -130,8 +130,8 @@ func (p *phase) setLimits(t0 int64) {
 	}
 	p.g.session.vacant.begin(p.Mode == ClosedLoop)
 	p.g.prefill.vacant.begin(p.Mode == ClosedLoop && p.g.limitsPrefill)
-	p.g.session.begin(limitSteps(p.ConcurrencyRamp, sessions, stream), t0)
-	p.g.prefill.begin(limitSteps(p.PrefillRamp, prefills, stream), t0)
+	p.g.session.begin(limitSteps(p.ConcurrencyRamp, sessions, stream), t0, p.stopAt)
+	p.g.prefill.begin(limitSteps(p.PrefillRamp, prefills, stream), t0, p.stopAt)
 }
 
 // begin starts the phase's clock.

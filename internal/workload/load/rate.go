@@ -45,10 +45,10 @@ func (d *rateDriver) begin(t0 int64) {
 }
 
 // recordDemand records how many requests the rate demanded, at the end of sending.
-func (d *rateDriver) recordDemand(now int64) {
+func (d *rateDriver) recordDemand(at int64) {
 	s, rate, share := &d.p.stats.Schedule, d.arrivals.rate, d.arrivals.share
-	s.Expected = share.fraction(rate.integral(seconds(now - d.p.t0)))
-	if now <= d.p.steadyAt {
+	s.Expected = share.fraction(rate.integral(seconds(at - d.p.t0)))
+	if at <= d.p.steadyAt {
 		return
 	}
 	s.Steady.Expected = s.Expected - share.fraction(rate.integral(seconds(d.p.steadyAt-d.p.t0)))
@@ -57,7 +57,7 @@ func (d *rateDriver) recordDemand(now int64) {
 		missed = &s.Steady.Lost.Prefill
 		*missed++ // the waiting tick
 	}
-	if limit := min(now, d.p.stopAt-1); d.arrivals.next() <= limit { // ticks that came due since the last call of advance
+	if limit := min(at, d.p.stopAt-1); d.arrivals.next() <= limit { // ticks that came due since the last call of advance
 		n, _ := d.arrivals.within(limit, maxMissed)
 		s.Steady.Drawn += float64(n)
 		*missed += float64(n)

@@ -205,6 +205,53 @@ func TestReanchor(t *testing.T) { // row 6
 	}
 }
 
+// TestClientStoppedAtTheEnd: what a client measures of itself ends with the duration, however late the client notices that. The phase has no steady
+// part if its ramp takes all of its time.
+func TestClientStoppedAtTheEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		phase         Phase
+		seconds       float64 // steady part of the sending
+		drawn         float64
+		busy, caps    float64 // seconds
+		slots, wasted time.Duration
+	}{
+		"rate":            {Phase{Mode: Rate, Pattern: Constant, Rate: 100}, 3, 299, 0, 0, 0, 0},
+		"rate, slots":     {Phase{Mode: Rate, Pattern: Constant, Rate: 100, Concurrency: 1}, 3, 299, 3 - 0.01, 3 - 0.01, 0, 0},
+		"ramp":            {Phase{Mode: Rate, Pattern: Constant, Rate: 100, RateRamp: Ramp{Duration: 3 * sec}, Concurrency: 1}, 0, 0, 0, 0, 0, 0},
+		"user centric":    {Phase{Mode: UserCentric, Rate: 100, Users: 10}, 3, 300, 0, 0, 0, 0},
+		"closed loop":     {Phase{Mode: ClosedLoop, Concurrency: 2}, 3, 0, 3, 3, 6 * sec, 0},
+		"answers waiting": {Phase{Mode: ClosedLoop, Concurrency: 1, Prefill: 1}, 3, 0, 3, 3, 3 * sec, 0},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			now := clock.Now()
+			c.phase.Duration, c.phase.Grace = 3*sec, 10*sec
+			w := &stalled{clock.NewTimerWaiter(), now + int64(2900*ms), now + int64(5*sec)}
+			s := newSim(t, manner{total: 4 * sec, ttft: 3500 * ms})
+			if c.phase.Concurrency == 0 {
+				s = newSim(t, manner{})
+			}
+			r, err := playCtx(t, t.Context(), one(c.phase), Options{Source: talk(10, 1, 0), Executor: s, Waiter: w})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f := r.Phases[0]
+			u := f.Schedule.Steady
+			if math.Abs(u.Seconds-c.seconds) > 1e-9 || math.Abs(u.Drawn-c.drawn) > 1 || math.Abs(f.Schedule.SendSeconds-3) > 1e-9 || f.SentAll-f.Started != int64(3*sec) {
+				t.Errorf("sent for %v s, steady %+v", f.Schedule.SendSeconds, u)
+			}
+			if math.Abs(u.Caps.BusySeconds-c.busy) > 0.011 || math.Abs(u.Caps.Seconds-c.caps) > 0.011 {
+				t.Errorf("slots were in use for %+v", u.Caps)
+			}
+			if missing := u.Drawn - float64(u.Sent); missing > 0 && math.Abs(u.Lost.Client+u.Lost.Cap-missing) > 1 {
+				t.Errorf("%v of %v are missing, because of %+v", missing, u.Drawn, u.Lost)
+			}
+			if !near(f.Slots.Total(), c.slots) || !near(f.Slots.Lost, c.wasted) {
+				t.Errorf("slots %+v, want %v", f.Slots, c.slots)
+			}
+		})
+	}
+}
+
 func TestRateMultiTurn(t *testing.T) { // row 8
 	bubble(t, "five turns", func(t *testing.T) {
 		s := newSim(t, manner{total: 30 * ms})

@@ -68,7 +68,7 @@ func TestLimitsOfMachines(t *testing.T) {
 					all := make([]slots, of)
 					for k := range all {
 						all[k].share = Share{Index: k, Of: of}
-						all[k].begin(steps, 0)
+						all[k].begin(steps, 0, never)
 					}
 					for _, st := range steps {
 						sum, whole := 0, limit{steps: steps}

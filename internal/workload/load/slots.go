@@ -11,6 +11,7 @@ type slots struct {
 
 	vacant vacancies // of a closed loop
 
+	end  int64    // end of the phase's duration, from which on the times below do not grow
 	full fullTime // time during which no slot is free
 	busy fullTime // time during which every slot is taken by a session that is not idle
 }
@@ -40,9 +41,9 @@ func (f *fullTime) until(at int64) float64 {
 	return seconds(d)
 }
 
-// begin starts a phase with its limits.
-func (s *slots) begin(steps []step, t0 int64) {
-	s.limit = limit{steps: steps, t0: t0}
+// begin starts a phase with its limits. end is the end of its duration.
+func (s *slots) begin(steps []step, t0, end int64) {
+	s.limit, s.end = limit{steps: steps, t0: t0}, end
 	s.full, s.busy = fullTime{}, fullTime{}
 	s.advance(t0)
 }
@@ -80,6 +81,7 @@ func (s *slots) recordPause(by int, now int64) {
 
 // updateVacancy updates the times without a free slot.
 func (s *slots) updateVacancy(now int64) {
+	now = min(now, s.end)
 	s.full.set(s.free() == 0, now)
 	s.busy.set(s.used-s.idle >= s.max, now)
 }

@@ -117,8 +117,8 @@ func (p *phase) unsure(from, to int64) {
 
 // whileSending returns an instant, but at most the end of sending.
 func (p *phase) whileSending(at int64) int64 {
-	if p.sending {
-		return at
+	if p.sending { // a client that comes late may not have noticed the end
+		return min(at, p.stopAt)
 	}
 	return min(at, p.stats.SentAll)
 }

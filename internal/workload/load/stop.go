@@ -30,25 +30,13 @@ func (p *phase) stop(why Stop, now int64) {
 	}
 	p.sending = false
 	p.stats.StoppedBy = why
-	p.stats.SentAll = now
-	p.count.sentAll.Store(now)
-	s := &p.stats.Schedule
+	p.stats.SentAll = min(now, p.stopAt) // a client that comes late has sent nothing in between
+	p.count.sentAll.Store(p.stats.SentAll)
 	if p.mayStart() {
-		p.loseVacant(now)
+		p.loseVacant(p.stats.SentAll)
 	}
 	if p.t0 != 0 {
-		now := max(now, p.t0) // the start may be agreed and still to come
-		s.SendSeconds = seconds(now - p.t0)
-		s.Caps = p.capsUntil(now)
-		p.passRamps(now)
-		if now > p.steadyAt {
-			s.Steady.Seconds = seconds(now - p.steadyAt)
-			s.Steady.Caps = s.Caps.minus(p.rampCaps)
-		}
-		s.Answered = p.count.completed.Load()
-		if d, ok := p.driver.(interface{ recordDemand(now int64) }); ok {
-			d.recordDemand(now)
-		}
+		p.closeSchedule(max(p.stats.SentAll, p.t0)) // the start may be agreed and still to come
 	}
 	p.continues = p.continues && why == StopDuration
 	p.leaveQuota()
@@ -77,6 +65,22 @@ func (p *phase) stop(why Stop, now int64) {
 		p.drop(t)
 	}
 	p.checkIdle()
+}
+
+// closeSchedule completes the numbers of the schedule at the end of the sending.
+func (p *phase) closeSchedule(at int64) {
+	s := &p.stats.Schedule
+	s.SendSeconds = seconds(at - p.t0)
+	s.Caps = p.capsUntil(at)
+	p.passRamps(at)
+	if at > p.steadyAt {
+		s.Steady.Seconds = seconds(at - p.steadyAt)
+		s.Steady.Caps = s.Caps.minus(p.rampCaps)
+	}
+	s.Answered = p.count.completed.Load()
+	if d, ok := p.driver.(interface{ recordDemand(at int64) }); ok {
+		d.recordDemand(at)
+	}
 }
 
 // drop drops a ticket that was not granted, and ends its session.

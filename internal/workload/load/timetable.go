@@ -1,6 +1,10 @@
 package load
 
-import "context"
+import (
+	"context"
+	"iter"
+	"slices"
+)
 
 // timetable starts sessions at instants that are known in advance: fixed schedule (6.4) and user-centric (6.5). An entry that finds no slot waits;
 // the instants of the others do not change.
@@ -18,8 +22,9 @@ type starter interface {
 	pop(t0 int64) *ticket
 	// due returns the instant of the turn after t.
 	due(t, next *ticket, now int64) int64
-	// withheld returns how many turns were due within a time from the start of the phase, ns, in sessions that a limit of sessions kept from starting.
-	withheld(within int64) float64
+	// unstarted returns how many turns were due within a time from the start of the phase, ns, in sessions that did not start, and whether a limit of
+	// sessions kept them from it.
+	unstarted(within int64) (turns float64, limited bool)
 }
 
 func (d *timetable) build(ctx context.Context) error { return d.starts.build(ctx) }
@@ -85,7 +90,7 @@ func (d *timetable) admit(t *ticket, now int64) {
 }
 
 // recordDemand records how many requests the rate demanded, at the end of sending; a trace demands none.
-func (d *timetable) recordDemand(now int64) {
+func (d *timetable) recordDemand(at int64) {
 	s := &d.p.stats.Schedule
 	if d.p.Mode != UserCentric {
 		return
@@ -93,7 +98,25 @@ func (d *timetable) recordDemand(now int64) {
 	rate := d.p.g.scenario.Share.fraction(d.p.Rate)
 	s.Expected, s.Steady.Expected = rate*s.SendSeconds, rate*s.Steady.Seconds
 	s.Steady.Drawn = s.Steady.Expected
-	s.Steady.Lost.NoTurn = min(d.starts.withheld(now-d.p.t0), max(0, s.Steady.Drawn-float64(s.Steady.Sent)))
+	missing := max(0, s.Steady.Drawn-float64(s.Steady.Sent))
+	turns, limited := d.starts.unstarted(at - d.p.t0)
+	if limited {
+		s.Steady.Lost.NoTurn = min(turns, missing)
+		return
+	}
+	s.Steady.Lost.Client = min(turns+d.missed(at), missing)
+}
+
+// missed returns how many tickets were due before an instant and could have left.
+func (d *timetable) missed(at int64) (n float64) {
+	for _, list := range []iter.Seq[*ticket]{d.p.starts.all(), d.p.ready.all(), slices.Values(d.p.timed)} {
+		for t := range list {
+			if t.due < at && !t.waited {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (d *timetable) ahead(now int64) int64 {

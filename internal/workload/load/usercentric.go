@@ -166,16 +166,13 @@ func (u *userStarts) pop(t0 int64) *ticket {
 	return u.p.newSession(who.drawn, strconv.Itoa(who.id), who.turns, t0+ns(next.at))
 }
 
-func (u *userStarts) withheld(within int64) (turns float64) {
-	if u.p.mayStart() && u.left != 0 {
-		return 0
-	}
+func (u *userStarts) unstarted(within int64) (turns float64, limited bool) {
 	for _, next := range u.spawns {
 		if at := ns(next.at); u.own(next) && at < within {
 			turns += 1 + math.Floor(float64(within-at)/float64(ns(u.gap)))
 		}
 	}
-	return turns
+	return turns, !u.p.mayStart() || u.left == 0
 }
 
 // spawn replaces the next user by its successor and returns it; nil = its data are not available yet.
