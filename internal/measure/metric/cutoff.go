@@ -53,7 +53,7 @@ func (r *Reducer) waited(why giveUp) (longest time.Duration) {
 func waitOf(rec *record.Record, reply *record.Reply) (wait unansweredWait) {
 	age := float64(rec.End - rec.Start)
 	if t := rec.Trace; t != nil {
-		age -= float64(t.SendUncertainNs)
+		age -= float64(t.SendUncertainNs + t.EndUncertainNs)
 	}
 	if rec.Start <= 0 || age <= 0 {
 		return wait

@@ -102,3 +102,12 @@ func TestTimedOutAndCut(t *testing.T) {
 		t.Errorf("%s", v.Sentence())
 	}
 }
+
+// TestWaitIsProven: a request that was given up waited no longer than until bytes arrived that came too late to count.
+func TestWaitIsProven(t *testing.T) {
+	rec, reply := timedOutRequest(false, true)
+	rec.Trace.SendUncertainNs, rec.Trace.EndUncertainNs = ms(10), ms(1500)
+	if got := waitOf(rec, reply); math.Abs(got.answer-3490e6) > 10 || got.first != got.answer {
+		t.Errorf("%+v of a request that waited 5 s, of which 1.51 s are not proven", got)
+	}
+}

@@ -244,7 +244,7 @@ type Trace struct {
 	// time in which the network or the server limited the speed. 0 = 50 µs or less.
 	SendUncertainNs int64
 	// EndUncertainNs is by how many ns the end of the answer may have arrived before the record's End, because the client took that timestamp itself. 0 =
-	// another clock took it.
+	// another clock took it. Of a request that the client gave up it is by how much its wait may have been shorter: bytes arrived too late to count.
 	EndUncertainNs int64
 }
 

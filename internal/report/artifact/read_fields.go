@@ -122,6 +122,6 @@ func readTrace(v *fastjson.Value, offset int64) *record.Trace {
 			Resent: v.GetInt("tcp_retransmits"), Unordered: v.GetInt("tcp_out_of_order"),
 		},
 		FirstUncertainNs: v.GetInt64("first_event_uncertain_ns"), GapUncertainNs: v.GetInt64("gap_uncertain_max_ns"),
-		SendUncertainNs: v.GetInt64("send_uncertain_ns"),
+		SendUncertainNs: v.GetInt64("send_uncertain_ns"), EndUncertainNs: v.GetInt64("end_uncertain_ns"),
 	}
 }

@@ -52,7 +52,9 @@ type conn struct {
 	trial      trialWrite
 	writeTrial func(fd uintptr) bool // tryRest; nil = nothing was written yet
 
-	ackPending atomic.Bool // the answer is to be acknowledged before its second read
+	readUntil  atomic.Int64 // instant of the deadline for reads; 0 = none
+	ackPending atomic.Bool  // the answer is to be acknowledged before its second read
+	progress   readProgress // of a connection that is read for several requests
 
 	truncated bool // the stream ended below TLS; a server that ends it properly sends close_notify first
 
@@ -104,7 +106,7 @@ func hostPort(a net.Addr) (string, int) {
 // fill reads once. The bytes are valid until the next call of fill or release.
 func (c *conn) fill() ([]byte, error) {
 	if c.tls == nil {
-		n, err := c.read()
+		n, err := c.readInTime()
 		if err != nil {
 			return nil, err
 		}
@@ -116,6 +118,53 @@ func (c *conn) fill() ([]byte, error) {
 	}
 	n, err := c.tls.Read(c.plain)
 	return c.plain[:n], err
+}
+
+// readInTime reads once into the scratch buffer. After the deadline, bytes that arrived before it still count: a client that was stopped, or had no CPU,
+// comes late to read them.
+func (c *conn) readInTime() (int, error) {
+	n, err := c.read()
+	if err == nil || !isTimeout(err) {
+		return n, err
+	}
+	n, ok, late := c.readAvailable()
+	if !ok {
+		return 0, err
+	}
+	if !c.inTime(c.readUntil.Load()) {
+		c.tooLate = max(c.since, 1)
+		c.release()
+		return 0, err
+	}
+	return n, late
+}
+
+// After a deadline, requests that another goroutine reads for wait until what had arrived was read: how long at a time, and how often at most.
+const (
+	lateReads = time.Millisecond
+	lateLooks = 1000
+)
+
+// readProgress tells other goroutines how far one that reads a connection has come.
+type readProgress struct {
+	reads  atomic.Int64 // number of reads
+	stored atomic.Int64 // number of reads whose bytes were all passed on
+	last   atomic.Int64 // instant at which the last of those bytes arrived
+}
+
+// noteStored records that all bytes that were read have been passed on.
+func (c *conn) noteStored() {
+	if len(c.cipher) == 0 {
+		c.progress.last.Store(c.at)
+		c.progress.stored.Store(int64(c.fills))
+	}
+}
+
+// hasStored reports whether the bytes that had arrived by an instant were passed on: bytes of later were, or nothing is unread.
+func (c *conn) hasStored(by int64) bool {
+	p := &c.progress
+	n := p.stored.Load()
+	return p.last.Load() > by || n == p.reads.Load() && !c.holdsUnread() && n == p.reads.Load()
 }
 
 // release returns the read buffer to the pool.
@@ -135,7 +184,7 @@ func (c *conn) Read(b []byte) (int, error) {
 		return 0, nil
 	}
 	if len(c.cipher) == 0 {
-		n, err := c.read()
+		n, err := c.readInTime()
 		if err != nil {
 			c.truncated = errors.Is(err, io.EOF)
 			return 0, err
@@ -175,6 +224,7 @@ func (c *conn) stamp(a attempt, n int, kernel int64) {
 		c.since = max(c.quiet, a.empty)
 	}
 	c.fills++
+	c.progress.reads.Store(int64(c.fills))
 	if c.full = n == scratchSize; !c.full && !c.endOfStream {
 		c.drained = a.began
 	}
@@ -248,8 +298,30 @@ func (c *conn) close() {
 // expired is a deadline in the past.
 var expired = time.Unix(1, 0)
 
-// interrupt makes pending and later reads and writes end with a timeout.
-func (c *conn) interrupt() { c.SetDeadline(expired) }
+// interrupt makes pending and later reads and writes end with a timeout. Reads still return what has arrived so far.
+func (c *conn) interrupt() {
+	c.readUntil.Store(clock.Now())
+	c.socket.SetDeadline(expired)
+}
+
+// SetReadDeadline sets when reads end with a timeout. Later reads still return what had arrived by then.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	c.readUntil.Store(instantOf(t))
+	return c.socket.SetReadDeadline(t)
+}
+
+// instantOf converts a deadline; 0 = none.
+func instantOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return max(1, clock.Now()+int64(time.Until(t)))
+}
+
+// SetDeadline sets both deadlines.
+func (c *conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
 
 // isTimeout reports whether a deadline has passed. It does not unwrap the error: a system call that failed with ETIMEDOUT means a broken connection.
 func isTimeout(err error) bool {

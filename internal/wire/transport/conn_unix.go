@@ -27,6 +27,11 @@ func (c *conn) read() (int, error) {
 		c.release()
 		return 0, err
 	}
+	return c.outcome()
+}
+
+// outcome returns what the last read brought.
+func (c *conn) outcome() (int, error) {
 	if c.errno != nil {
 		c.release()
 		return 0, &net.OpError{Op: "read", Net: "tcp", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: os.NewSyscallError("read", c.errno)}

@@ -119,6 +119,7 @@ func (h *h2conn) more() error {
 	if len(h.unread) > 0 {
 		return nil
 	}
+	h.k.noteStored()
 	got, err := h.k.fill()
 	if len(got) == 0 && err == nil {
 		err = io.ErrNoProgress

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/net/http2"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/wire/capture"
 )
 
@@ -39,8 +40,10 @@ type h2stream struct {
 	ended        bool   // nothing more will be stored
 	err          error  // why the stream has ended; nil = the answer is complete
 	deadline     time.Time
+	until        int64 // instant of the deadline; 0 = none
+	looks        int   // number of times that the deadline was over and bytes that had arrived were not stored yet
 	timer        *time.Timer
-	expired      bool // the deadline has passed
+	expired      bool // the deadline has passed, and what had arrived by then is stored
 
 	// Guarded by the connection's wmu.
 	id        uint32 // 0 = not opened yet
@@ -142,8 +145,19 @@ func (s *h2stream) next() (piece, error) {
 		}
 	}
 	p := s.spans[s.nspan]
+	if s.isLate(&p) {
+		s.tooLate = max(p.since, 1)
+		return piece{}, os.ErrDeadlineExceeded
+	}
 	s.nspan++
 	return p, nil
+}
+
+// isLate reports whether the deadline has passed and a piece came after it.
+func (s *h2stream) isLate(p *piece) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.expired && !p.inTime(s.until)
 }
 
 // swap takes everything that was stored and reuses the buffers that the exchange has finished with.
@@ -151,14 +165,14 @@ func (s *h2stream) swap() (ready bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.expired:
-		return false, os.ErrDeadlineExceeded
 	case len(s.queue) > 0:
 		s.spans, s.queue, s.nspan = s.queue, s.spans[:0], 0
 		s.bytes, s.buffer, s.nbyte = s.buffer, s.bytes[:0], 0
 		return true, nil
 	case s.ended && s.err == nil:
 		return false, io.EOF
+	case s.expired:
+		return false, os.ErrDeadlineExceeded
 	}
 	return false, s.err
 }
@@ -222,34 +236,55 @@ func (s *h2stream) acknowledge() { s.conn.k.quickAck() }
 
 // SetReadDeadline implements link.
 func (s *h2stream) SetReadDeadline(t time.Time) error {
+	s.setDeadline(t, instantOf(t))
+	return nil
+}
+
+// setDeadline sets the deadline; until is its instant.
+func (s *h2stream) setDeadline(t time.Time, until int64) {
 	s.mu.Lock()
-	s.deadline, s.expired = t, !t.IsZero() && time.Until(t) <= 0
+	s.deadline, s.until, s.looks, s.expired = t, until, 0, false
+	wait := time.Until(t)
 	switch {
-	case t.IsZero() || s.expired:
+	case t.IsZero():
+		if s.timer != nil {
+			s.timer.Stop()
+		}
+	case wait <= 0 && s.hasAll():
+		s.expired = true
 		if s.timer != nil {
 			s.timer.Stop()
 		}
 	case s.timer == nil:
-		s.timer = time.AfterFunc(time.Until(t), s.expire)
+		s.timer = time.AfterFunc(max(wait, lateReads), s.expire)
 	default:
-		s.timer.Reset(time.Until(t))
+		s.timer.Reset(max(wait, lateReads))
 	}
 	s.mu.Unlock()
 	s.wake()
-	return nil
+}
+
+// hasAll reports whether everything that had arrived by the deadline is stored, or was not for so long that it is not waited for. The caller holds s.mu.
+func (s *h2stream) hasAll() bool {
+	s.looks++
+	return s.ended || s.looks > lateLooks || s.conn.k.hasStored(s.until)
 }
 
 // expire checks whether the deadline has passed: it may have moved since the timer was set.
 func (s *h2stream) expire() {
 	s.mu.Lock()
-	s.expired = s.expired || !s.deadline.IsZero() && time.Until(s.deadline) <= 0
+	if late := !s.deadline.IsZero() && time.Until(s.deadline) <= 0; late && !s.expired {
+		if s.expired = s.hasAll(); !s.expired {
+			s.timer.Reset(lateReads)
+		}
+	}
 	s.mu.Unlock()
 	s.wake()
 }
 
-// interrupt implements link.
+// interrupt implements link. What has arrived so far counts.
 func (s *h2stream) interrupt() {
-	_ = s.SetReadDeadline(expired) // never fails
+	s.setDeadline(expired, clock.Now())
 	s.conn.stop(s)
 }
 

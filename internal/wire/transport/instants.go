@@ -36,6 +36,7 @@ type readState struct {
 	delaySum, delayMax int64 // ns from arrival to the read's return: sum for last bytes; longest possible for any byte
 	lastMax            int64 // the longest delay of a last byte
 	delays             delayNotes
+	tooLate            int64      // instant since which bytes may have arrived that came too late to count; 0 = none came
 	pace               *restPacer // of the loop that watches the connection; nil = none, or it never rests
 }
 
@@ -61,7 +62,7 @@ type link interface {
 
 // begin resets the state for a request that is sent at an instant.
 func (in *readState) begin(at int64) {
-	in.at, in.began = at, at
+	in.at, in.began, in.tooLate = at, at, 0
 	in.reads, in.unstamped, in.delaySum, in.delayMax, in.lastMax = 0, 0, 0, 0, 0
 }
 
@@ -86,6 +87,22 @@ const deliveryTime = 50_000
 
 // earliest returns how many ns before the read's stamp its earlier bytes may have arrived. No byte of an answer arrives before the request was sent.
 func (in *readState) earliest() int64 { return max(0, in.at-max(in.since-deliveryTime, in.began)) }
+
+// inTime reports whether the bytes of a read count that was made after the deadline. Without a stamp of the kernel they do if they may have arrived before it.
+func (a *arrival) inTime(deadline int64) bool {
+	if a.clock == record.KernelClock {
+		return a.at <= deadline
+	}
+	return a.since < deadline
+}
+
+// lateness returns by how many ns the wait of a request that was given up at an instant may have been shorter: bytes had arrived that came too late to count.
+func (in *readState) lateness(end int64) int64 {
+	if in.tooLate == 0 {
+		return 0
+	}
+	return max(0, end-max(in.tooLate-deliveryTime, in.began))
+}
 
 // acknowledge implements link. A server that writes its answer in pieces may wait for the acknowledgement of the first one. If the first read brings the
 // whole answer, the next request carries the acknowledgement, which saves a segment.

@@ -223,14 +223,6 @@ func (s *loopSocket) LocalAddr() net.Addr { return s.local }
 // RemoteAddr implements net.Conn.
 func (s *loopSocket) RemoteAddr() net.Addr { return s.remote }
 
-// instant converts a deadline; 0 = none.
-func instant(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return max(1, clock.Now()+int64(time.Until(t)))
-}
-
 // SetDeadline implements net.Conn.
 func (s *loopSocket) SetDeadline(t time.Time) error {
 	return errors.Join(s.SetReadDeadline(t), s.SetWriteDeadline(t))
@@ -238,7 +230,7 @@ func (s *loopSocket) SetDeadline(t time.Time) error {
 
 // SetReadDeadline implements net.Conn.
 func (s *loopSocket) SetReadDeadline(t time.Time) error {
-	end := instant(t)
+	end := instantOf(t)
 	s.readDeadline.Store(end)
 	return s.use("set", func(uintptr) {
 		if end != 0 {
@@ -249,7 +241,7 @@ func (s *loopSocket) SetReadDeadline(t time.Time) error {
 
 // SetWriteDeadline implements net.Conn.
 func (s *loopSocket) SetWriteDeadline(t time.Time) error {
-	s.writeDeadline.Store(instant(t))
+	s.writeDeadline.Store(instantOf(t))
 	s.wakeWriter()
 	return s.use("set", func(uintptr) {})
 }

@@ -383,6 +383,7 @@ func (x *Exchange) fill() {
 	}
 	if x.err != nil {
 		r.End = max(clock.Now(), x.start+1)
+		t.EndUncertainNs = 0
 		if t.ErrorAt == 0 {
 			t.ErrorAt = r.End
 		}
@@ -393,6 +394,9 @@ func (x *Exchange) fill() {
 		case r.CancelledAt != 0: // cancelled on purpose: the request ended at that instant
 			r.End = max(r.CancelledAt, x.start+1)
 			r.CancelledAt = r.End
+		}
+		if x.in != nil {
+			t.EndUncertainNs = x.in.lateness(r.End)
 		}
 	}
 	r.Trace = t

@@ -60,6 +60,7 @@ func (c *Client) RPCConn(ctx context.Context, t *Target, tr *record.Trace, watch
 // Read implements net.Conn.
 func (l *RPCConn) Read(b []byte) (int, error) {
 	if len(l.unread) == 0 {
+		l.conn.noteStored()
 		got, err := l.conn.fill()
 		if len(got) == 0 {
 			return 0, err
@@ -105,6 +106,14 @@ func (l *RPCConn) Close() error {
 		l.conn.close()
 	})
 	return nil
+}
+
+// AwaitReads waits until what has arrived so far was read, but not for long: a client that was stopped, or had no CPU, comes late to read it.
+func (l *RPCConn) AwaitReads() {
+	now := clock.Now()
+	for i := 0; i < lateLooks && !l.conn.hasStored(now); i++ {
+		time.Sleep(lateReads)
+	}
 }
 
 // Alive reports whether the server's side is open, as far as the system knows.

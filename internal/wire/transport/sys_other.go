@@ -20,3 +20,9 @@ func (c *conn) peekUnrequested([]byte) []byte { return nil }
 
 // tryWrite leaves everything to the goroutine of the request: this platform has no non-blocking write.
 func (c *conn) tryWrite([]byte) (int, error) { return 0, nil }
+
+// readAvailable finds nothing: this platform reads with a deadline only.
+func (c *conn) readAvailable() (n int, ok bool, err error) { return 0, false, nil }
+
+// holdsUnread always returns false: this platform cannot tell.
+func (c *conn) holdsUnread() bool { return false }

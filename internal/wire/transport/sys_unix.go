@@ -32,6 +32,26 @@ func (c *conn) alive() bool {
 	return err == nil && ok
 }
 
+// readAvailable reads what has arrived, whatever the deadline. ok = false: nothing has.
+func (c *conn) readAvailable() (n int, ok bool, err error) {
+	if err := c.raw.Control(func(fd uintptr) { ok = c.receive(fd) }); err != nil || !ok {
+		return 0, false, err
+	}
+	n, err = c.outcome()
+	return n, true, err
+}
+
+// holdsUnread reports whether the socket holds bytes that were not read yet.
+func (c *conn) holdsUnread() bool {
+	unread := false
+	err := c.raw.Control(func(fd uintptr) {
+		var b [1]byte
+		n, err := peek(fd, b[:])
+		unread = err == nil && n > 0
+	})
+	return err == nil && unread
+}
+
 // peekUnrequested peeks at the first bytes that have arrived although nothing was requested. Over TLS they may be session tickets, so it returns nil.
 func (c *conn) peekUnrequested(b []byte) []byte {
 	n := 0

@@ -373,6 +373,10 @@ func (x *Exchange) fill(seen timeline) {
 			r.End = max(r.CancelledAt, x.start+1)
 			r.CancelledAt = r.End
 		}
+		t.EndUncertainNs = 0
+		if a, ok := x.unreturned(&seen); ok {
+			t.EndUncertainNs = max(0, r.End-max(a.Since, x.start))
+		}
 		if t.ErrorAt == 0 {
 			t.ErrorAt = r.End
 		}
@@ -381,6 +385,15 @@ func (x *Exchange) fill(seen timeline) {
 		}
 	}
 	r.Trace = &t
+}
+
+// unreturned finds the read that brought the first byte behind the messages that were stored.
+func (x *Exchange) unreturned(seen *timeline) (a arrival, ok bool) {
+	if x.channel == nil || seen.data <= x.received {
+		return a, false
+	}
+	a, _, ok = x.channel.watch.at(x.received+1, 0)
+	return a, ok
 }
 
 // headers stores the metadata of the answer, sorted by name.

@@ -171,14 +171,19 @@ func (st *stream) reserve(n int) (int, error) {
 	return n, nil
 }
 
-// recv returns the next message. io.EOF means that the call has ended without an error.
+// recv returns the next message. io.EOF means that the call has ended without an error. If the answer was complete when the context ended, all of its
+// messages are returned.
 func (st *stream) recv() ([]byte, error) {
 	s := st.session
 	for {
 		s.mu.Lock()
-		if err := contextStatus(st.ctx); err != nil {
+		over := contextStatus(st.ctx)
+		for over != nil && st.status == nil { // abort first lets what has arrived be read
+			s.changed.Wait()
+		}
+		if over != nil && !st.clean {
 			s.mu.Unlock()
-			return nil, err
+			return nil, over
 		}
 		message, err := st.next()
 		if message == nil && err == nil && st.status == nil {
@@ -311,8 +316,16 @@ func (st *stream) reset(code http2.ErrCode, status *grpcwire.Status) {
 	}
 }
 
-// abort ends the call because its context has ended.
-func (st *stream) abort() { st.reset(http2.ErrCodeCancel, contextStatus(st.ctx)) }
+// abort ends the call because its context has ended. It first waits until the session has read what arrived.
+func (st *stream) abort() {
+	st.session.mu.Lock()
+	running := st.status == nil
+	st.session.mu.Unlock()
+	if running {
+		st.session.conn.AwaitReads()
+	}
+	st.reset(http2.ErrCodeCancel, contextStatus(st.ctx))
+}
 
 // contextStatus returns the status for a context that has ended; nil = it has not.
 func contextStatus(ctx context.Context) *grpcwire.Status {

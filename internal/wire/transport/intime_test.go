@@ -1,0 +1,92 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"aiperf/internal/base/clock"
+	"aiperf/internal/measure/record"
+)
+
+// lateClient starts a server that answers with two events at once, or after a time, and a client of it.
+func lateClient(t *testing.T, http2, secret bool, after time.Duration) (c *Client, target *Target, answered chan struct{}) {
+	answered = make(chan struct{}, 16)
+	handle := func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(after)
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Write([]byte("data: a\n\n"))
+		w.(http.Flusher).Flush()
+		w.Write([]byte("data: b\n\ndata: [DONE]\n\n"))
+		w.(http.Flusher).Flush()
+		answered <- struct{}{}
+	}
+	if http2 {
+		return h2Client(t, func(o *Options) { o.Timeout = 100 * time.Millisecond }), newH2Server(t, secret, 0, handle).target, answered
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(handle))
+	if secret {
+		s.StartTLS()
+	} else {
+		s.Start()
+	}
+	t.Cleanup(s.Close)
+	return mustClient(t, func(o *Options) { o.Timeout, o.TLS.Insecure = 100*time.Millisecond, true }), mustTarget(t, s.URL), answered
+}
+
+// everyProtocol runs a test with HTTP/1.1 and HTTP/2, plain and over TLS.
+func everyProtocol(t *testing.T, f func(t *testing.T, http2, secret bool)) {
+	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
+		t.Run(name, func(t *testing.T) { bothWays(t, func(t *testing.T, secret bool) { f(t, http2, secret) }) })
+	}
+}
+
+// TestAnswerThatArrivedInTime: a client that was stopped comes late to read an answer. It counts if it arrived before the request was to be given up.
+func TestAnswerThatArrivedInTime(t *testing.T) {
+	everyProtocol(t, func(t *testing.T, http2, secret bool) {
+		c, target, answered := lateClient(t, http2, secret, 0)
+		for name, request := range map[string]*Request{"timeout": {Target: target}, "cancelled": {Target: target, Cancel: true, CancelAfter: 50 * time.Millisecond}, "end of the run": {Target: target}} {
+			ctx, cut := context.WithCancelCause(t.Context())
+			request.Armed = true
+			x := c.Prepare(ctx, request)
+			x.Send()
+			<-answered
+			if name == "end of the run" {
+				time.Sleep(10 * time.Millisecond)
+				cut(errors.New("it is over"))
+			} else {
+				time.Sleep(150 * time.Millisecond)
+			}
+			rec := new(record.Record)
+			x.Receive(rec, nil)
+			if rec.Error != nil || len(rec.Messages) != 3 || time.Duration(rec.Messages[1].At-rec.Messages[1].UncertainNs-rec.Start) > 50*time.Millisecond {
+				t.Errorf("%s: %+v, %d messages", name, rec.Error, len(rec.Messages))
+			}
+			cut(nil)
+		}
+	})
+}
+
+// TestAnswerThatArrivedTooLate: an answer that arrived after the request was to be given up does not count, whenever the client reads it. The request did
+// not wait for it longer than until its arrival.
+func TestAnswerThatArrivedTooLate(t *testing.T) {
+	everyProtocol(t, func(t *testing.T, http2, secret bool) {
+		c, target, answered := lateClient(t, http2, secret, 150*time.Millisecond)
+		x := c.Prepare(t.Context(), &Request{Target: target, Armed: true})
+		x.Send()
+		<-answered
+		arrived := clock.Now()
+		time.Sleep(50 * time.Millisecond)
+		rec := new(record.Record)
+		x.Receive(rec, nil)
+		if rec.Error == nil || rec.Error.Type != ErrTimeout {
+			t.Fatalf("%+v", rec)
+		}
+		if end := rec.End - rec.Trace.EndUncertainNs; c.realTime != nil && (end > arrived+deliveryTime || end < rec.Start) {
+			t.Errorf("waited %v, but the answer came after %v", time.Duration(end-rec.Start), time.Duration(arrived-rec.Start))
+		}
+	})
+}
