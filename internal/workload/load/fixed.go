@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 
 	"aiperf/internal/base/sorting"
 )
@@ -13,8 +14,10 @@ import (
 type fixedStarts struct {
 	p    *phase
 	feed *prefetcher
+	list *places
 	zero float64 // time on the trace's clock at the start of the phase, ms
 	last float64 // time of the last conversation taken, ms on the trace's clock
+	used int64   // number of conversations taken
 }
 
 func (f *fixedStarts) build(ctx context.Context) error {
@@ -23,7 +26,7 @@ func (f *fixedStarts) build(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list.sessions = g.aligned.Sessions
+	list.sessions, f.list = g.aligned.Sessions, list
 	f.feed = f.p.feed(list.next)
 	from := f.feed
 	if list.skips > 0 { // the trace starts with an entry of another machine
@@ -55,6 +58,7 @@ type placedConversation struct {
 // places lists the conversations of a source sorted by time, each once.
 type places struct {
 	at       func(place int) (index int, ok bool)
+	order    []placedConversation // nil = the source is read during use
 	share    Share
 	taken    int64 // number of own places taken
 	skips    int   // number of places before the first own one
@@ -109,7 +113,7 @@ func byTime(ctx context.Context, source Source, share Share) (*places, error) {
 		order[i] = placedConversation{*shape.Turns[0].Timestamp, i}
 	}
 	sorting.Stable(order, func(a, b placedConversation) int { return cmp.Compare(a.at, b.at) })
-	return &places{at: func(place int) (int, bool) {
+	return &places{order: order, at: func(place int) (int, bool) {
 		if place >= len(order) {
 			return 0, false
 		}
@@ -154,10 +158,35 @@ func (f *fixedStarts) pop(t0 int64) *ticket {
 		return nil
 	}
 	f.last = startOf(d)
+	f.used++
 	return f.p.newSession(d, "fixed-schedule-"+d.shape.ID, len(d.shape.Turns), t0+f.offset(f.last))
 }
 
-func (f *fixedStarts) unstarted(int64) (float64, bool) { return 0, false } // a trace demands no rate
+func (f *fixedStarts) unstarted(within int64) (turns float64, limited bool) {
+	for at := range f.untaken() {
+		if f.offset(at) >= within {
+			break
+		}
+		turns++
+	}
+	return turns, !f.p.mayStart()
+}
+
+// untaken returns the times of the conversations that were not taken yet, in order, ms on the trace's clock. Of a source that is read during use they are
+// those that were read.
+func (f *fixedStarts) untaken() iter.Seq[float64] {
+	if f.list.order == nil {
+		return f.feed.times()
+	}
+	return func(yield func(float64) bool) {
+		for k := f.used; ; k++ {
+			place := f.list.share.of(k)
+			if place >= int64(len(f.list.order)) || !yield(f.list.order[place].at) {
+				return
+			}
+		}
+	}
+}
 
 // due returns the turn's own timestamp, otherwise its delay after the answer, otherwise now. It is never before the answer.
 func (f *fixedStarts) due(_, next *ticket, now int64) int64 {

@@ -2,6 +2,8 @@ package load
 
 import (
 	"context"
+	"iter"
+	"slices"
 	"sync"
 )
 
@@ -147,6 +149,20 @@ func (f *prefetcher) head() (next sample, ready, more bool) {
 		return f.ready[0], true, true
 	}
 	return sample{}, false, !f.ended
+}
+
+// times returns the start times of the conversations that are ready.
+func (f *prefetcher) times() iter.Seq[float64] {
+	f.mu.Lock()
+	ready := slices.Clone(f.ready)
+	f.mu.Unlock()
+	return func(yield func(float64) bool) {
+		for _, d := range ready {
+			if turns := d.shape.Turns; len(turns) > 0 && turns[0].Timestamp != nil && !yield(*turns[0].Timestamp) {
+				return
+			}
+		}
+	}
 }
 
 // restart makes the prefetcher forget what it has ready, and continue with another sequence of at most most conversations.

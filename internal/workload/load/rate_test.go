@@ -208,6 +208,10 @@ func TestReanchor(t *testing.T) { // row 6
 // TestClientStoppedAtTheEnd: what a client measures of itself ends with the duration, however late the client notices that. The phase has no steady
 // part if its ramp takes all of its time.
 func TestClientStoppedAtTheEnd(t *testing.T) {
+	var times []float64
+	for i := range 1000 {
+		times = append(times, float64(10*i))
+	}
 	for name, c := range map[string]struct {
 		phase         Phase
 		seconds       float64 // steady part of the sending
@@ -219,6 +223,9 @@ func TestClientStoppedAtTheEnd(t *testing.T) {
 		"rate, slots":     {Phase{Mode: Rate, Pattern: Constant, Rate: 100, Concurrency: 1}, 3, 299, 3 - 0.01, 3 - 0.01, 0, 0},
 		"ramp":            {Phase{Mode: Rate, Pattern: Constant, Rate: 100, RateRamp: Ramp{Duration: 3 * sec}, Concurrency: 1}, 0, 0, 0, 0, 0, 0},
 		"user centric":    {Phase{Mode: UserCentric, Rate: 100, Users: 10}, 3, 300, 0, 0, 0, 0},
+		"trace":           {Phase{Mode: FixedSchedule, Schedule: ScheduleZero{Auto: true}}, 3, 300, 0, 0, 0, 0},
+		"trace, slots":    {Phase{Mode: FixedSchedule, Schedule: ScheduleZero{Auto: true}, Concurrency: 1}, 3, 0, 3, 3, 0, 0},
+		"trace, count":    {Phase{Mode: FixedSchedule, Schedule: ScheduleZero{Auto: true}, Requests: 295}, 3, 295, 0, 0, 0, 0},
 		"closed loop":     {Phase{Mode: ClosedLoop, Concurrency: 2}, 3, 0, 3, 3, 6 * sec, 0},
 		"answers waiting": {Phase{Mode: ClosedLoop, Concurrency: 1, Prefill: 1}, 3, 0, 3, 3, 3 * sec, 0},
 	} {
@@ -230,7 +237,11 @@ func TestClientStoppedAtTheEnd(t *testing.T) {
 			if c.phase.Concurrency == 0 {
 				s = newSim(t, manner{})
 			}
-			r, err := playCtx(t, t.Context(), one(c.phase), Options{Source: talk(10, 1, 0), Executor: s, Waiter: w})
+			source := talk(10, 1, 0)
+			if c.phase.Mode == FixedSchedule {
+				source = trace(times...)
+			}
+			r, err := playCtx(t, t.Context(), one(c.phase), Options{Source: source, Executor: s, Waiter: w})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"iter"
+	"math"
 	"slices"
 )
 
@@ -89,22 +90,32 @@ func (d *timetable) admit(t *ticket, now int64) {
 	d.p.admit(t, intended, now)
 }
 
-// recordDemand records how many requests the rate demanded, at the end of sending; a trace demands none.
+// recordDemand records how many requests the rate demanded, at the end of sending. A trace demands no rate, but what was due and not sent is missing.
 func (d *timetable) recordDemand(at int64) {
-	s := &d.p.stats.Schedule
-	if d.p.Mode != UserCentric {
-		return
+	p := d.p
+	s := &p.stats.Schedule.Steady
+	missing := math.Inf(1)
+	if p.Requests > 0 {
+		missing = float64(p.Requests - p.count.sent.Load())
 	}
-	rate := d.p.g.scenario.Share.fraction(d.p.Rate)
-	s.Expected, s.Steady.Expected = rate*s.SendSeconds, rate*s.Steady.Seconds
-	s.Steady.Drawn = s.Steady.Expected
-	missing := max(0, s.Steady.Drawn-float64(s.Steady.Sent))
-	turns, limited := d.starts.unstarted(at - d.p.t0)
-	if limited {
-		s.Steady.Lost.NoTurn = min(turns, missing)
-		return
+	if p.Mode == UserCentric {
+		rate := p.g.scenario.Share.fraction(p.Rate)
+		p.stats.Schedule.Expected, s.Expected = rate*p.stats.Schedule.SendSeconds, rate*s.Seconds
+		s.Drawn = s.Expected
+		missing = min(missing, max(0, s.Drawn-float64(s.Sent)))
 	}
-	s.Steady.Lost.Client = min(turns+d.missed(at), missing)
+	turns, limited := d.starts.unstarted(at - p.t0)
+	switch {
+	case limited && p.Mode == UserCentric:
+		s.Lost.NoTurn = min(turns, missing)
+	case !limited && p.stats.StoppedBy == StopDuration:
+		if t := p.starts.head(); t == nil || !t.waited { // otherwise the others would have waited behind it
+			s.Lost.Client = min(turns+d.missed(at), missing)
+		}
+	}
+	if p.Mode == FixedSchedule && s.Lost.Client > 0 {
+		s.Drawn = float64(s.Sent) + s.Lost.Client
+	}
 }
 
 // missed returns how many tickets were due before an instant and could have left.
