@@ -130,3 +130,53 @@ func TestOneLumpHasNoITL(t *testing.T) {
 		t.Error(notes)
 	}
 }
+
+// TestAnswersReadTogether: an answer whose events a late client read together may have been like the others. So the limits of ITL include the values that
+// it may have had. An answer whose events certainly came together has no ITL, and changes nothing.
+func TestAnswersReadTogether(t *testing.T) {
+	for _, c := range []struct {
+		name                   string
+		by                     float64 // ms by which the events of some answers may have come before the last
+		p99, least, most, user float64 // ITL: limit of its p99, limits of its average; least rate of a user. 0 = exact
+	}{
+		{"like the others", 300, 30, 18, 21, 1000. / 30},
+		{"at once", 5, 0, 0, 0, 0},
+	} {
+		set := newSelection(t, chat)
+		r := set.NewReducer()
+		add := func(at []float64, events []int, by float64) {
+			rec, reply := lumpedAnswer(at, events, by)
+			row, err := set.ReadRow(set.Row(rec, reply, record.Counts{Input: 1, Output: 11, Reasoning: -1}).Append(nil)) // as another machine sends it
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Add(row)
+		}
+		for range 90 {
+			add([]float64{1150, 1350}, []int{1, 10}, 0)
+		}
+		for range 10 {
+			add([]float64{1400}, []int{11}, c.by)
+		}
+		s := r.Summary(Window{})
+		itl, user := s.Bounds["inter_token_latency"], s.Bounds["output_token_throughput_per_user"]
+		if c.p99 == 0 {
+			if len(itl)+len(user) > 0 {
+				t.Errorf("%s: %v, %v", c.name, itl, user)
+			}
+			continue
+		}
+		near := func(got, want float64) bool { return math.Abs(got-want) < 0.01*want }
+		if !near(itl[P99].High, c.p99) || !near(itl[Avg].Low, c.least) || !near(itl[Avg].High, c.most) || !near(user[Min].Low, c.user) || !math.IsInf(user[Max].High, 1) {
+			t.Errorf("%s: %v, %v", c.name, itl, user)
+		}
+		if _, bounded := itl[Count]; bounded || s.Value("inter_token_latency", Count) != 90 || s.Value("inter_token_latency", Avg) != 20 {
+			t.Errorf("%s: %v", c.name, itl)
+		}
+		e := calm()
+		e.Valid = s.Valid
+		if v := Assess(e, s, nil); v.Verdict != VerdictUncertain || !strings.Contains(v.Reason, "ITL (avg 18 to 21 ms, p90 20 to 21 ms, p99 20 to 30 ms)") {
+			t.Errorf("%s: %v", c.name, v.Sentence())
+		}
+	}
+}

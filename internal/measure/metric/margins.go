@@ -10,7 +10,9 @@ import (
 
 // margins holds the possible errors of the values of one request, because its messages may have arrived before their timestamps.
 type margins struct {
-	below, above []float64 // by column: stated value minus minimum, maximum minus stated value
+	// below and above hold, by column, the stated value minus the minimum, and the maximum minus the stated value. Of a value that is missing only because
+	// the client read all messages together they are the least and the largest value that it may have; an above of 0 = it is missing anyway.
+	below, above []float64
 	late         []float64 // ns by which each content message may have arrived before its timestamp
 }
 
@@ -32,12 +34,33 @@ func (f *requestFacts) margins(r *Row) *margins {
 			}
 		}
 	}
+	if f.several && !f.measured && late != nil {
+		m.possible(r, &extremes[1])
+	}
 	if col := r.set.good; col >= 0 {
 		least, most := r.goodEnds(extremes)
 		m.widen(col, r.values[col], least)
 		m.widen(col, r.values[col], most)
 	}
 	return m
+}
+
+// possible stores the ranges of values that are missing because all messages share one instant. They end with the values of the longest possible time
+// between the messages, and begin with those of none.
+func (m *margins) possible(r *Row, longest *requestFacts) {
+	for col, pos := range r.set.columns {
+		d := &table[pos]
+		if d.record == nil || !math.IsNaN(r.values[col]) {
+			continue
+		}
+		switch v := finite(d.record(longest)); {
+		case math.IsNaN(v):
+		case d.Better == Larger:
+			m.below[col], m.above[col] = v, unbounded
+		default:
+			m.above[col] = v
+		}
+	}
 }
 
 // widen extends the range of a column to include a value. A missing value is a rate over no time.
@@ -130,6 +153,7 @@ func (f *requestFacts) extremes(late []float64, send int64) []requestFacts {
 	}
 	long, short := *f, *f
 	long.first = at(0)
+	long.measured = long.last > long.first
 	if f.several {
 		short.second = max(at(1), f.first)
 	}
@@ -200,7 +224,7 @@ func (r *Reducer) bounds(t *totals) Bounds {
 	for col, pos := range r.set.columns {
 		if m := &table[pos]; m.record != nil && r.inexact(col) {
 			if low, high = r.endsOf(col, low[:0], high[:0]); len(low) > 0 {
-				r.boundColumn(b, m, low, high)
+				r.boundColumn(b, m, col, low, high)
 			}
 		}
 	}
@@ -209,9 +233,19 @@ func (r *Reducer) bounds(t *totals) Bounds {
 	return b
 }
 
-// boundColumn bounds the statistics of a metric with one value per request, between low[i] and high[i]. It reorders both.
-func (r *Reducer) boundColumn(b Bounds, m *Metric, low, high []float64) {
-	b.distribution(m.Tag, low, high, m.Factor())
+// boundColumn bounds the statistics of a metric with one value per request, between low[i] and high[i]. It reorders both. Answers whose value is missing
+// may have one like the others, or none.
+func (r *Reducer) boundColumn(b Bounds, m *Metric, col int, low, high []float64) {
+	least, most := ends(low, high, m.Factor())
+	if moreLow, moreHigh := r.missing(col, m, low, high); len(moreLow) > 0 {
+		from, to := ends(slices.Concat(low, moreLow), slices.Concat(high, moreHigh), m.Factor())
+		for s := Avg; s < Stats; s++ {
+			if s != Count { // of the values that were measured
+				least[s], most[s] = min(least[s], from[s]), max(most[s], to[s])
+			}
+		}
+	}
+	b.statistics(m.Tag, &least, &most)
 	if failed := r.counts[Failed]; m.Flags&Adjusted != 0 && failed > 0 {
 		for i := range table {
 			if a := &table[i]; a.Kind == Adjustment && a.base == m.Tag && r.set.use[i] {
@@ -219,6 +253,29 @@ func (r *Reducer) boundColumn(b Bounds, m *Metric, low, high []float64) {
 			}
 		}
 	}
+}
+
+// missing returns the ranges of the values that are missing because the client read all messages of an answer together, if such an answer may be like the
+// others: its value may be at least half of their median, or at most twice of it if larger values are better. Otherwise its messages certainly came
+// together, and it has no value. low and high are the values of the others.
+func (r *Reducer) missing(col int, m *Metric, low, high []float64) (lows, highs []float64) {
+	c := &r.margins
+	values, below, above := r.values[col].Cursor(), padded(&c.below[col]), padded(&c.above[col])
+	usual := math.NaN()
+	for range r.rows {
+		v, least, most := values.Next(), below(), above()
+		if !math.IsNaN(v) || most == 0 {
+			continue
+		}
+		if math.IsNaN(usual) {
+			from, to := stats.Describe(slices.Clone(low)), stats.Describe(slices.Clone(high))
+			usual = (from.P[P50-P1] + to.P[P50-P1]) / 2
+		}
+		if m.Better == Larger && least <= 2*usual || m.Better != Larger && most >= usual/2 {
+			lows, highs = append(lows, least), append(highs, most)
+		}
+	}
+	return lows, highs
 }
 
 // inexact reports whether a value of a column is not exact.
@@ -251,8 +308,8 @@ func padded(c *stats.Column) func() float64 {
 	}
 }
 
-// distribution bounds the statistics of values between low[i] and high[i]. It reorders both.
-func (b Bounds) distribution(tag string, low, high []float64, factor float64) {
+// ends returns the least and the largest statistics of values between low[i] and high[i]. It reorders both.
+func ends(low, high []float64, factor float64) (least, most [Stats]float64) {
 	centre, spread := deviations(func(yield func(low, high float64) bool) {
 		for i := range low {
 			if !yield(low[i], high[i]) {
@@ -261,18 +318,18 @@ func (b Bounds) distribution(tag string, low, high []float64, factor float64) {
 		}
 	})
 	from, to := stats.Describe(low), stats.Describe(high)
-	b.distributions(tag, &from, &to, centre, spread, factor)
+	return statisticsOf(&from, &to, centre, spread, factor)
 }
 
-// distributions bounds the statistics of values by those of their lowest and highest values. centre is the standard deviation of the midpoints, spread
+// statisticsOf bounds the statistics of values by those of their lowest and highest values. centre is the standard deviation of the midpoints, spread
 // the root mean square of half the widths.
-func (b Bounds) distributions(tag string, low, high *stats.Distribution, centre, spread, factor float64) {
-	least, most := distribution(low, factor), distribution(high, factor)
+func statisticsOf(low, high *stats.Distribution, centre, spread, factor float64) (least, most [Stats]float64) {
+	least, most = distribution(low, factor), distribution(high, factor)
 	least[Std], most[Std] = max(0, centre-spread)/factor, (centre+spread)/factor
 	if !(centre+spread < limitless) { // also true for NaN, because the squares of unbounded values overflow
 		least[Std], most[Std] = 0, unbounded
 	}
-	b.statistics(tag, &least, &most)
+	return least, most
 }
 
 // deviations returns the standard deviation of the midpoints of ranges, and the root mean square of half their widths.
@@ -324,7 +381,8 @@ func (r *Reducer) boundGaps(b Bounds) {
 		}
 	}, n)
 	centre, spread := deviations(r.gapEnds)
-	b.distributions(tag, &low, &high, centre, spread, factor)
+	least, most := statisticsOf(&low, &high, centre, spread, factor)
+	b.statistics(tag, &least, &most)
 	shortest, longest := r.gapSums()
 	delete(b[tag], Avg)
 	delete(b[tag], Sum)
