@@ -3,11 +3,13 @@ package jinja
 import (
 	"errors"
 	"fmt"
+	"html"
 	"math"
 	"math/big"
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -56,9 +58,7 @@ func init() { // in init, because the table and the environment refer to each ot
 	f := map[string]Filter{
 		"upper": text(strings.ToUpper), "lower": text(strings.ToLower), "capitalize": text(capitalize), "title": text(title),
 		"string": text(func(s string) string { return s }), "safe": func(v Value, _ *Call) (Value, error) { return v, nil },
-		"escape": bounded(5, escapeHTML), "forceescape": bounded(5, escapeHTML), "urlencode": bounded(3, func(s string) string {
-			return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%2F", "/")
-		}),
+		"escape": bounded(5, escapeHTML), "forceescape": bounded(5, escapeHTML), "urlencode": urlEncode,
 		"trim": methodFilter("strip"), "replace": methodFilter("replace"), "center": func(v Value, c *Call) (Value, error) {
 			if len(c.Args) == 0 {
 				c.Args = []Value{c.Arg(0, "width", int64(80))}
@@ -72,13 +72,7 @@ func init() { // in init, because the table and the environment refer to each ot
 		"select": generatorFilter(choose(false, true)), "reject": generatorFilter(choose(false, false)),
 		"selectattr": generatorFilter(choose(true, true)), "rejectattr": generatorFilter(choose(true, false)),
 		"reverse": reverse, "default": defaultFilter, "items": itemsOf, "dictsort": dictsort, "int": toInt, "float": toFloat, "abs": absolute,
-		"round": round, "indent": indent, "wordcount": func(v Value, _ *Call) (Value, error) {
-			words := int64(0)
-			for range strings.FieldsSeq(Str(v)) {
-				words++
-			}
-			return words, nil
-		},
+		"round": round, "indent": indent, "wordcount": wordcount, "slice": listFilter(parts), "striptags": text(striptags), "filesizeformat": fileSize,
 		"format": func(v Value, c *Call) (Value, error) {
 			if len(c.Names) > 0 {
 				d := NewDict()
@@ -96,8 +90,97 @@ func init() { // in init, because the table and the environment refer to each ot
 	filters = f
 }
 
+// urlEncode writes a text for use in a URL, and a dict or a list of pairs as a query.
+func urlEncode(v Value, c *Call) (Value, error) {
+	switch x := v.(type) {
+	case *Dict:
+		pairs, err := itemsOf(x, c)
+		if err != nil {
+			return nil, err
+		}
+		return query(pairs.(*List).Items)
+	case *List:
+		return query(x.Items)
+	}
+	return bounded(3, func(s string) string {
+		return strings.ReplaceAll(strings.ReplaceAll(url.QueryEscape(s), "+", "%20"), "%2F", "/")
+	})(v, c)
+}
+
+// query writes pairs of names and values as the query of a URL.
+func query(pairs []Value) (Value, error) {
+	parts := make([]string, len(pairs))
+	for i, p := range pairs {
+		pair, ok := p.(Tuple)
+		if !ok || len(pair) != 2 {
+			return nil, fmt.Errorf("%s is not a pair of a name and a value", repr(p))
+		}
+		parts[i] = url.QueryEscape(Str(pair[0])) + "=" + url.QueryEscape(Str(pair[1]))
+	}
+	return joinWithin(parts, "&")
+}
+
 func escapeHTML(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;").Replace(s)
+}
+
+// wordcount counts the runs of letters, digits and underscores.
+func wordcount(v Value, _ *Call) (Value, error) {
+	words, inside := int64(0), false
+	for _, r := range Str(v) {
+		letter := r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r)
+		if letter && !inside {
+			words++
+		}
+		inside = letter
+	}
+	return words, nil
+}
+
+// striptags removes comments and tags, joins blanks, and then replaces HTML entities by their characters.
+func striptags(s string) string {
+	for _, mark := range [][2]string{{"<!--", "-->"}, {"<", ">"}} {
+		var kept strings.Builder
+		for {
+			before, rest, ok := strings.Cut(s, mark[0])
+			_, after, ended := strings.Cut(rest, mark[1])
+			if !ok || !ended {
+				break
+			}
+			kept.WriteString(before)
+			s = after
+		}
+		s = kept.String() + s
+	}
+	return html.UnescapeString(strings.Join(strings.FieldsFunc(s, pySpace), " "))
+}
+
+// fileSize writes a number of bytes for people: 13 kB, or 13 KiB if binary is true.
+func fileSize(v Value, c *Call) (Value, error) {
+	size, err := toFloat(v, &Call{})
+	bytes, ok := size.(float64)
+	if err != nil || !ok {
+		return nil, fmt.Errorf("a value of type %s is not a number of bytes", typeName(v))
+	}
+	base, ending := 1000.0, "B"
+	if truth(c.Arg(0, "binary", false)) {
+		base, ending = 1024, "iB"
+	}
+	switch {
+	case bytes == 1:
+		return "1 Byte", nil
+	case bytes < base:
+		return fmt.Sprintf("%d Bytes", int64(bytes)), nil
+	}
+	prefixes := "kMGTPEZY"
+	if base == 1024 {
+		prefixes = "KMGTPEZY"
+	}
+	at, unit := 0, base*base
+	for ; bytes >= unit && at < len(prefixes)-1; at++ {
+		unit *= base
+	}
+	return fmt.Sprintf("%.1f %c%s", base*bytes/unit, prefixes[at], ending), nil
 }
 
 func length(v Value, _ *Call) (Value, error) {
@@ -260,6 +343,9 @@ func truncate(v Value, c *Call) (Value, error) {
 	leeway, err2 := intArg(c, 3, "leeway", 5)
 	if err = errors.Join(err, err2); err != nil {
 		return nil, err
+	}
+	if l, err := items(v); err == nil && !isType[string](v) && int64(len(l)) <= n+leeway {
+		return v, nil
 	}
 	whole, tail := Str(v), Str(c.Arg(2, "end", "..."))
 	switch length := int64(utf8.RuneCountInString(whole)); {

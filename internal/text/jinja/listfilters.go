@@ -138,6 +138,29 @@ func batch(l []Value, c *Call) (Value, error) {
 	return &List{Items: out}, nil
 }
 
+// parts divides a list into a number of lists, the first of which have one item more if it cannot be divided evenly.
+func parts(l []Value, c *Call) (Value, error) {
+	n, err := intArg(c, 0, "slices", 0)
+	if err != nil || n < 1 || n > maxRange {
+		return nil, fmt.Errorf("slice needs a number of parts from 1 to %d", maxRange)
+	}
+	each, longer := len(l)/int(n), len(l)%int(n)
+	fill := c.Arg(1, "fill_with", nil)
+	out := make([]Value, 0, n)
+	for i := range int(n) {
+		size := each
+		if i < longer {
+			size++
+		}
+		part := append([]Value{}, l[:size]...)
+		if l = l[size:]; fill != nil && i >= longer {
+			part = append(part, fill)
+		}
+		out = append(out, &List{Items: part})
+	}
+	return &List{Items: out, lazy: true}, nil
+}
+
 func groupby(l []Value, c *Call) (Value, error) {
 	by := path(c.run, c.Arg(0, "attribute", nil), c.Arg(1, "default", nil))
 	order, err := sortValues(l, by, false)

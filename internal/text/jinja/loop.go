@@ -198,7 +198,38 @@ func selectItems(r *run, list []Value, target func(*run, Value) error, test expr
 // signature holds the parameters of a macro or call block.
 type signature struct {
 	names    []string
-	defaults []expr // for the last names
+	defaults []expr        // for the last names
+	takes    signatureRest // arguments without a parameter
+}
+
+// signatureRest says which arguments without a parameter a macro takes: those whose names its body uses.
+type signatureRest struct{ varargs, kwargs bool }
+
+// note records that a body uses a name.
+func (s *signatureRest) note(name string) {
+	s.varargs = s.varargs || name == "varargs"
+	s.kwargs = s.kwargs || name == "kwargs"
+}
+
+// macroBody parses the body of a macro or call block, and which arguments it takes.
+func (p *parser) macroBody(s *signature, end string) (stmt, error) {
+	before := p.uses
+	p.uses = signatureRest{}
+	body, err := p.body(end)
+	s.takes = p.uses
+	p.uses = signatureRest{before.varargs || s.takes.varargs, before.kwargs || s.takes.kwargs}
+	return body, err
+}
+
+// check returns an error if a call has arguments that the macro does not take.
+func (s *signature) check(name string, c *Call, unknown []Value) error {
+	if len(c.Args) > len(s.names) && !s.takes.varargs {
+		return fmt.Errorf("macro '%s' takes not more than %d argument(s)", name, len(s.names))
+	}
+	if len(unknown) > 0 && !s.takes.kwargs {
+		return fmt.Errorf("macro '%s' takes no keyword argument %s", name, repr(unknown[0]))
+	}
+	return nil
 }
 
 func (p *parser) signature() (signature, error) {
@@ -255,6 +286,9 @@ func (s signature) function(r *run, name string, body stmt) Func {
 				more.Set(n, c.Named[n])
 			}
 		}
+		if err := s.check(name, c, more.Keys()); err != nil {
+			return nil, err
+		}
 		vars["varargs"], vars["kwargs"] = rest, more
 		return r.captured(func() error {
 			return r.within(home, vars, func() error {
@@ -289,7 +323,7 @@ func (p *parser) macroStmt(int) (stmt, error) {
 	}
 	loops := p.loops
 	p.loops = 0
-	body, err := p.body("endmacro")
+	body, err := p.macroBody(&s, "endmacro")
 	p.loops = loops
 	return func(r *run) error { r.set(name, s.function(r, name, body)); return nil }, err
 }
@@ -327,7 +361,7 @@ func (p *parser) callStmt(line int) (stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := p.body("endcall")
+	body, err := p.macroBody(&s, "endcall")
 	return func(r *run) error {
 		f, err := callee(r)
 		if err != nil {

@@ -242,7 +242,7 @@ func sliceOf(v Value, bounds [3]Value) (Value, error) {
 	case Tuple:
 		part, pick = x, func(l []Value) Value { return Tuple(l) }
 	case Undefined:
-		return Undefined{x.what}, nil
+		return nil, fmt.Errorf("%s is undefined", x.what)
 	default:
 		return nil, fmt.Errorf("a value of type %s cannot be sliced", typeName(v))
 	}

@@ -17,6 +17,7 @@ type parser struct {
 	pos   int
 	depth int
 	loops int
+	uses  signatureRest // what was used so far of a macro's arguments without names
 }
 
 // maxNesting limits the nesting of expressions and blocks.
@@ -369,6 +370,7 @@ func (p *parser) primary() (expr, error) {
 		if v, ok := constants[t.text]; ok {
 			return constant(v), nil
 		}
+		p.uses.note(t.text)
 		return at(t.line, func(r *run) (Value, error) { return r.lookup(t.text), nil }), nil
 	case t.kind == tString:
 		parts := []string{t.text}

@@ -57,7 +57,7 @@ func printf(format string, args Value) (string, error) {
 		}
 		b.WriteString(s)
 	}
-	if used < len(list) && (many || dict == nil) {
+	if used < len(list) && (many || !keyed(args)) {
 		return "", fmt.Errorf("not all arguments converted during string formatting")
 	}
 	return b.String(), nil
@@ -120,4 +120,13 @@ func namedValue(directive string, dict *Dict) (v Value, named bool, length int, 
 		return nil, false, 0, fmt.Errorf("the format uses %q, which is not given", directive[1:end])
 	}
 	return v, true, end + 1, nil
+}
+
+// keyed reports whether a format may leave the value out: Python does not ask for it if its items have keys or positions.
+func keyed(v Value) bool {
+	switch v.(type) {
+	case *Dict, *List, Undefined:
+		return true
+	}
+	return false
 }

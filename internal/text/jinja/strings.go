@@ -179,8 +179,54 @@ func init() {
 			x, err := strArg(c, 0, "suffix", "")
 			return strings.TrimSuffix(s, x), err
 		},
+		"expandtabs": expandTabs, "istitle": isTitle,
 		"encode": func(s string, _ *Call) (Value, error) { return s, nil },
 	}
+}
+
+// expandTabs replaces tabs by blanks up to the next column that is a multiple of tabsize.
+func expandTabs(s string, c *Call) (Value, error) {
+	size, err := intArg(c, 0, "tabsize", 8)
+	if err != nil {
+		return nil, err
+	}
+	if size > 0 && int64(strings.Count(s, "\t")) > maxString/size {
+		return nil, errString
+	}
+	var b strings.Builder
+	column := int64(0)
+	for _, r := range s {
+		switch {
+		case r == '\t' && size > 0:
+			n := size - column%size
+			b.WriteString(strings.Repeat(" ", int(n)))
+			column += n
+		case r == '\t':
+		default:
+			b.WriteRune(r)
+			if column++; r == '\n' || r == '\r' {
+				column = 0
+			}
+		}
+	}
+	return b.String(), nil
+}
+
+// isTitle reports whether every word begins with a capital letter and continues with small ones.
+func isTitle(s string, _ *Call) (Value, error) {
+	found, inside := false, false
+	for _, r := range s {
+		upper := unicode.IsUpper(r) || unicode.IsTitle(r)
+		switch lower := unicode.IsLower(r); {
+		case upper && inside, lower && !inside:
+			return false, nil
+		case upper:
+			found, inside = true, true
+		case !lower:
+			inside = false
+		}
+	}
+	return found, nil
 }
 
 func partition(index func(s, sep string) int, last bool) stringMethod {

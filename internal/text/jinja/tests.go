@@ -2,6 +2,7 @@ package jinja
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 )
@@ -66,6 +67,12 @@ var tests = sync.OnceValue(func() map[string]Test {
 func remainder(by, want int64) Test {
 	return func(v Value, _ *Call) (bool, error) {
 		n, ok := integer(v)
+		if f, isFloat := v.(float64); isFloat {
+			n = int64(f)
+			if ok = float64(n) == f; !ok && !math.IsInf(f, 0) && !math.IsNaN(f) {
+				return false, nil
+			}
+		}
 		if !ok {
 			return false, fmt.Errorf("odd and even want an integer, found %s", typeName(v))
 		}
