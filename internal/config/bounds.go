@@ -47,7 +47,7 @@ func (v *violations) row(r *Run, row *setting.Row, key string) {
 			choices = row.KeyChoices
 		}
 		if !slices.Contains(choices, at.String()) {
-			v.addIf(true, path, "%q is not one of %s", at.String(), strings.Join(choices, ", "))
+			v.refuse(path, "%q is not one of %s", at.String(), strings.Join(choices, ", "))
 		}
 	case at.CanInt():
 		v.number(path, row, float64(at.Int()))
@@ -67,10 +67,16 @@ func (v *violations) number(path string, row *setting.Row, f float64) {
 	err := setting.CheckBounds(f, bounds)
 	switch {
 	case math.IsNaN(f) || math.IsInf(f, 0) && !row.Inf && row.Kind == setting.Float:
-		v.addIf(true, path, "must be %s, not %v", strings.TrimPrefix(setting.BoundsText(bounds)+" and finite", " and "), f)
+		v.refuse(path, "must be %s, not %v", strings.TrimPrefix(setting.BoundsText(bounds)+" and finite", " and "), f)
 	case err != nil:
-		v.addIf(true, path, "%v, not %v", err, f)
+		v.refuse(path, "%v, not %v", err, f)
 	}
+}
+
+// refuse adds the only error at a path: what other settings say of a value that is refused anyway does not help.
+func (v *violations) refuse(path, format string, a ...any) {
+	v.addIf(true, path, format, a...)
+	v.refused[path] = true
 }
 
 // LongKey returns the full path of a setting's key in a file: below "benchmark:" or at the top level, with the names of the data set and the phases.

@@ -139,7 +139,7 @@ func TestLoadRefuses(t *testing.T) {
 		"a: !!binary aGk=":                                    "line 1: values of kind !!binary are not supported",
 		"a: !x 1":                                             "line 1: values of kind !x are not supported",
 		"a: {<<: 3}":                                          "line 1: << wants a mapping",
-		"a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]": "with its aliases written out the file holds more than 100000 values",
+		"a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]": "the file holds more than 100000 values, with its aliases written out",
 		"benchmark: {artifacts: {records: []}}":           "write false for none",
 		"benchmark: {phases: [{concurrency: 1.5}]}":       "line 1: benchmark.phases[0].concurrency: 1.5 is not an integer",
 		"random_seed: 2.5":                                "line 1: random_seed: 2.5 is not an integer",

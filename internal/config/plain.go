@@ -25,7 +25,7 @@ type plainTree struct {
 // spell expands a node.
 func (p *plainTree) spell(n *yaml.Node, depth int) error {
 	if p.count++; p.count > maxValues {
-		return fmt.Errorf("line %d: with its aliases written out the file holds more than %d values", n.Line, maxValues)
+		return fmt.Errorf("line %d: the file holds more than %d values, with its aliases written out; put a long list of records into another file (dataset.path)", n.Line, maxValues)
 	}
 	if depth > maxNesting {
 		return fmt.Errorf("line %d: nested more than %d deep", n.Line, maxNesting)

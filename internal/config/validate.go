@@ -34,7 +34,7 @@ func (r *Run) Validate() error {
 
 // Violations returns all errors in the run: values outside the bounds of their rows, and values that conflict. Run.Spelling names the settings.
 func (r *Run) Violations() []Violation {
-	v := &violations{spell: r.Spelling}
+	v := &violations{spell: r.Spelling, refused: map[string]bool{}}
 	v.addIf(r.SchemaVersion != SchemaVersion, "schemaVersion", "must be \"%s\", not %q", SchemaVersion, r.SchemaVersion)
 	v.addIf(!r.Plot.IsZero() && step(&r.Plot, "visualization") == nil, "plot.visualization", "is missing")
 	v.rows(r)
@@ -49,8 +49,9 @@ func (r *Run) Violations() []Violation {
 
 // violations collects errors.
 type violations struct {
-	list  []Violation
-	spell func(key string) string
+	list    []Violation
+	spell   func(key string) string
+	refused map[string]bool // paths of values that are refused whatever the other settings are; later errors at these paths are ignored
 }
 
 // spelling returns the user's spelling of a setting, or its path if Spelling is nil.
@@ -62,7 +63,7 @@ func (v *violations) spelling(path string) string {
 }
 
 func (v *violations) addIf(wrong bool, path, format string, a ...any) {
-	if wrong {
+	if wrong && !v.refused[path] {
 		v.list = append(v.list, Violation{path, v.spelling(path) + " " + fmt.Sprintf(format, a...)})
 	}
 }

@@ -18,7 +18,9 @@ func (v *violations) dataset(b *Benchmark) {
 	v.addIf(d.SystemPrompt != "" && d.SystemPromptFile != "", path+".system_prompt", "excludes %s", v.spelling(path+".system_prompt_file"))
 	v.addIf(d.Entries < 0, path+".entries", "must be >= 1")
 	v.addIf(d.BlockSize < 0, path+".block_size", "must be >= 1")
-	v.oneOf(path+".cache_bust.target", d.CacheBustTarget(), CacheBustTargets...)
+	if d.CacheBust != nil && d.CacheBust.Target != "" {
+		v.oneOf(path+".cache_bust.target", d.CacheBust.Target, CacheBustTargets...)
+	}
 	for key, n := range map[string]*int{"prompt": d.PromptBatchSize, "image": d.ImageBatchSize, "audio": d.AudioBatchSize, "video": d.VideoBatchSize} {
 		v.addIf(n != nil && *n < 0, path+"."+key+"_batch_size", "must be >= 0")
 		v.count(path+"."+key+"_batch_size", Value(n), maxItems, "for a request")
@@ -31,7 +33,7 @@ func (v *violations) dataset(b *Benchmark) {
 	case DatasetPublic:
 		v.addIf(d.Dataset == "", path+".dataset", "is empty")
 	case DatasetSynthetic:
-		v.addIf(d.Entries < 1, path+".entries", "must be >= 1")
+		v.addIf(d.Entries == 0, path+".entries", "must be >= 1")
 		v.addIf(d.Prompts == nil || d.Prompts.ISL == nil, path+".prompts.isl", "is missing")
 	}
 	v.prompts(path+".prompts", d.Prompts)

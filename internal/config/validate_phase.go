@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"aiperf/internal/base/lazyregexp"
@@ -17,7 +18,8 @@ var (
 const maxConcurrency = 1 << 20
 
 func (v *violations) phases(b *Benchmark) {
-	v.addIf(b.Profiling() == nil, "benchmark.phases", "hold no profiling phase")
+	known := !slices.ContainsFunc(b.Phases, func(p Phase) bool { return !p.Kind.known() })
+	v.addIf(known && b.Profiling() == nil, "benchmark.phases", "hold no profiling phase")
 	names := map[string]bool{}
 	data := &Dataset{}
 	if len(b.Datasets) == 1 {
@@ -31,23 +33,42 @@ func (v *violations) phases(b *Benchmark) {
 		v.addIf(deviceName.MatchString(p.Name), path, "is the name of a device on some systems")
 		v.addIf(names[strings.ToLower(p.Name)], path, "is listed twice")
 		names[strings.ToLower(p.Name)] = true
-		v.oneOf(path+".kind", string(p.Kind), "warmup", "profiling")
-		for _, kind := range []PhaseKind{KindWarmup, KindProfiling} {
-			v.addIf(p.Name == string(kind) && p.Kind != kind, path+".kind", "%s contradicts the name, which means kind %s: rename the phase or change its kind", p.Kind, kind)
-		}
-		if _, ok, err := p.Type.Plugin(); err != nil {
-			v.addIf(true, path+".type", "%v", err)
-		} else if !ok {
-			v.oneOf(path+".type", string(p.Type), phaseTypes...)
-		}
-		v.addIf(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)
+		v.kind(path, p)
 		v.addIf(p.Seamless && i == 0, path+".seamless", "is for phases that follow another")
 		v.limits(path, p, b.Endpoint.Streaming)
 		v.stops(path, p, b.Accuracy != nil && p.Kind == KindProfiling)
-		v.pace(path, p, data)
+		if v.phaseType(path, p) {
+			v.pace(path, p, data)
+		}
 		v.replay(path, p)
 		v.adaptive(path, p)
 	}
+}
+
+// known reports whether there is such a kind.
+func (k PhaseKind) known() bool { return k == KindWarmup || k == KindProfiling }
+
+// kind checks the kind of a phase. Nothing contradicts a kind that does not exist.
+func (v *violations) kind(path string, p *Phase) {
+	if !p.Kind.known() {
+		v.oneOf(path+".kind", string(p.Kind), string(KindWarmup), string(KindProfiling))
+		return
+	}
+	for _, kind := range []PhaseKind{KindWarmup, KindProfiling} {
+		v.addIf(p.Name == string(kind) && p.Kind != kind, path+".kind", "%s contradicts the name, which means kind %s: rename the phase or change its kind", p.Kind, kind)
+	}
+	v.addIf(p.ExcludeFromResults != (p.Kind == KindWarmup), path+".exclude_from_results", "contradicts kind %s", p.Kind)
+}
+
+// phaseType checks the type of a phase and reports whether there is such a type.
+func (v *violations) phaseType(path string, p *Phase) bool {
+	_, external, err := p.Type.Plugin()
+	v.addIf(err != nil, path+".type", "%v", err)
+	if err != nil || external {
+		return err == nil
+	}
+	v.oneOf(path+".type", string(p.Type), phaseTypes...)
+	return slices.Contains(phaseTypes, string(p.Type))
 }
 
 // limits checks slots, ramps and cancellation.

@@ -37,7 +37,7 @@ func TestValidate(t *testing.T) {
 		"isl value":   {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = &Distribution{Value: f(-1)} }, "prompts.isl must be >= 0"},
 		"isl stddev":  {func(r *Run, _ *Phase) { r.Dataset().Prompts.ISL = Normal(1, math.Inf(1)) }, "prompts.isl.stddev must be >= 0 and finite"},
 		"prompts":     {func(r *Run, _ *Phase) { r.Dataset().SystemPrompt, r.Dataset().SystemPromptFile = "a", "b" }, "system_prompt excludes"},
-		"rankings":    {func(r *Run, _ *Phase) { r.Dataset().Rankings = &Rankings{Passages: Normal(-1, 0)} }, "rankings.passages.mean must be >= 0"},
+		"rankings":    {func(r *Run, _ *Phase) { r.Dataset().Rankings = &Rankings{Passages: Normal(-1, 0)} }, "rankings.passages.mean must be >= 1, not -1"},
 		"synthesis":   {func(r *Run, _ *Phase) { r.Dataset().Synthesis = &Synthesis{PrefixRootMultiplier: 1} }, "synthesis.speedup_ratio must be > 0"},
 		"pairs": {func(r *Run, _ *Phase) {
 			r.Dataset().Prompts.SequenceDistribution = []SequencePair{{ISL: *Normal(1, 0), OSL: *Normal(1, 0), Probability: 40}}
@@ -101,5 +101,30 @@ func TestValidateReportsAll(t *testing.T) {
 	r.MultiRun.NumRuns = 0
 	if err := r.Validate(); err == nil || strings.Count(err.Error(), "\n") != 2 {
 		t.Errorf("%v, want three lines: model, stop, runs", err)
+	}
+}
+
+// TestOneMistake: a value that is not allowed gives one message; rules that compare it with other settings say nothing.
+func TestOneMistake(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Run, *Phase)
+		want   string
+	}{
+		"entries":    {func(r *Run, _ *Phase) { r.Dataset().Entries = -3 }, "benchmark.datasets.main.entries must be >= 1, not -3"},
+		"no entries": {func(r *Run, _ *Phase) { r.Dataset().Entries = 0 }, "benchmark.datasets.main.entries must be >= 1"},
+		"cache bust": {func(r *Run, _ *Phase) { r.Dataset().Prompts.CacheBust.Target = "x" }, `prompts.cache_bust.target "x" is not one of none,`},
+		"data's own": {func(r *Run, _ *Phase) { r.Dataset().CacheBust = &CacheBust{Target: "x"} }, `main.cache_bust.target "x" is not one of none,`},
+		"kind":       {func(_ *Run, p *Phase) { p.Kind = "x" }, `benchmark.phases.profiling.kind "x" is not one of warmup, profiling`},
+		"type":       {func(_ *Run, p *Phase) { p.Type, p.Rate = "x", new(2.0) }, `benchmark.phases.profiling.type "x" is not one of concurrency,`},
+		"ping":       {func(r *Run, _ *Phase) { r.NetworkLatency.PingInterval = -3 }, "benchmark.network_latency.ping_interval must be > 0, not -3"},
+		"sweep":      {func(r *Run, _ *Phase) { r.Sweep = &Sweep{Type: "x", IterationOrder: "repeated"} }, `sweep.type "x" is not one of grid,`},
+	} {
+		r := Default()
+		r.Models.Items = []Model{{Name: "m"}}
+		r.Phases[0].Requests = new(10)
+		c.change(r, &r.Phases[0])
+		if err := r.Validate(); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want only %q", name, err, c.want)
+		}
 	}
 }

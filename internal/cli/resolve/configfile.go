@@ -80,11 +80,12 @@ func getenv(environ []string) config.Getenv {
 func (r *resolver) fileURLs() {
 	for i, given := range r.run.Endpoint.URLs {
 		u, err := parseURLOf(r.scheme(), given)
+		place := r.spell(fmt.Sprintf("benchmark.endpoint.urls[%d]", i))
 		switch {
 		case strings.Contains(given, config.Redacted):
-			r.fail("%s: benchmark.endpoint.urls[%d] is masked; give the URL with --url", r.set.Text("--config", ""), i)
+			r.fail("%s is masked; give the URL with --url", place)
 		case err != nil:
-			r.fail("%s: benchmark.endpoint.urls[%d]: %v", r.set.Text("--config", ""), i, err)
+			r.fail("%s: %v", place, err)
 		default:
 			r.run.Endpoint.URLs[i] = u
 		}
