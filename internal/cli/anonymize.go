@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/config"
 	"aiperf/internal/text/tokenizer"
 	"aiperf/internal/workload/dataset/trace"
@@ -93,7 +94,7 @@ func (p *Program) anonymize(tok *tokenizer.Tokenizer, input, output string, bloc
 		return err
 	}
 	if left > 0 {
-		p.warnf("%d rows skipped, the first: %v", left, why)
+		p.warnf("%s skipped, the first: %v", terminal.Plural(left, "row"), why)
 	}
 	if err := file.commit(); err != nil {
 		return fmt.Errorf("--output-file: %w", err)

@@ -26,7 +26,7 @@ func reportFailure(say *reporter, run *metric.Run, result *load.Result, template
 			abandoned += int(f.Abandoned)
 		}
 		if abandoned > 0 {
-			say.Warn(fmt.Sprintf("%d cancelled requests never returned; they are in no result file", abandoned))
+			say.Warn(terminal.Plural(abandoned, "cancelled request") + " never returned: no result file has a record of it")
 		}
 	}
 	if result != nil && result.TooManyFail {

@@ -1,6 +1,7 @@
 package custom
 
 import (
+	"aiperf/internal/base/terminal"
 	"aiperf/internal/workload/dataset/rows"
 	"aiperf/internal/workload/dataset/weka"
 )
@@ -39,7 +40,7 @@ func (a *Agents) readRounds(path string) error {
 		l.Warn("%s: %d agents are replayed as separate traces, because they start before the first request of the session that started them", path, unplaced)
 	}
 	if undated > 0 {
-		l.Warn("%s: %d rows skipped: they have no time", path, undated)
+		l.Warn("%s: %s without a time skipped", path, terminal.Plural(undated, "row"))
 	}
 	return nil
 }
