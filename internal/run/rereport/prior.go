@@ -129,8 +129,23 @@ func (p *priorSummary) validity(run *metric.Summary) (*metric.Validity, error) {
 	}
 	if run != nil { // the tokens may be counted in another way than before
 		stats.AnswerUse, stats.CancelUse = run.AnswerUse, run.CancelUse
+		if p.lacks(run) != "" {
+			stats.Valid, stats.Failed = run.Valid, run.Failed
+		}
 	}
 	return metric.Assess(stats, run, config.FlagOf), nil
+}
+
+// lacks says how many requests of the run the raw export has, if it has not all of them; "" = it has all, or their number is not known.
+func (p *priorSummary) lacks(run *metric.Summary) string {
+	if p.Validity == nil {
+		return ""
+	}
+	stats, err := artifact.ReadValidity(p.Validity)
+	if n := run.Valid + run.Failed; err == nil && n > 0 && n < stats.Valid+stats.Failed {
+		return fmt.Sprintf("the raw export has %d of the %d requests of the run: it may have been cut off. The report describes these requests", n, stats.Valid+stats.Failed)
+	}
+	return ""
 }
 
 // readPhases reads the list of phases of a run; nil if the run had only one.

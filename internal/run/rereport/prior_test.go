@@ -1,6 +1,7 @@
 package rereport
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -14,10 +15,28 @@ func TestNewCounts(t *testing.T) {
 	if err != nil || was.Unread() != metric.UncountedChoices {
 		t.Fatalf("%v, %+v", err, was)
 	}
-	run := new(metric.Summary)
+	run := &metric.Summary{Valid: 3}
 	run.AnswerUse.FinishReasons, run.CancelUse.CancelWaited = 3, time.Second
 	if v, err := p.validity(run); err != nil || v.Unread() != "" || v.FinishReasons != 3 || v.CancelWaited != time.Second {
 		t.Errorf("%v, %+v", err, v)
+	}
+	if lack := p.lacks(run); lack != "" {
+		t.Error(lack)
+	}
+}
+
+// TestLostRequests: a report says that the raw export lacks requests of the run, and judges the others: an answer that is not there did not end early.
+func TestLostRequests(t *testing.T) {
+	p := priorSummary{Validity: []byte(`{"valid_requests":300,"failed_requests":20,"messages":300,"client_cores":2,"stamped_reads":300,"finish_reason_answers":300}`)}
+	run := &metric.Summary{Valid: 250, Failed: 10}
+	run.AnswerUse.FinishReasons = 250
+	v, err := p.validity(run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notes := strings.Join(v.Notes, "\n")
+	if strings.Contains(notes, "finish reason") || !strings.Contains(notes, "10 of 260 requests failed") || !strings.HasPrefix(p.lacks(run), "the raw export has 260 of the 320 requests of the run") {
+		t.Errorf("%q, %s", p.lacks(run), notes)
 	}
 }
 

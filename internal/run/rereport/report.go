@@ -100,6 +100,11 @@ func Report(ctx context.Context, o Options) (*Result, error) {
 	if r.Run.Validity, err = src.prior.validity(r.Run.Profiling); err != nil {
 		return nil, fmt.Errorf("report: the summary of the run: %w", err)
 	}
+	if r.Run.Profiling != nil {
+		if lack := src.prior.lacks(r.Run.Profiling); lack != "" {
+			o.info("%s", lack)
+		}
+	}
 	if r.Run.Validity != nil {
 		r.Run.Branches, r.Run.Probe = src.prior.Branches, src.prior.Probe
 		r.Run.Validity.Observe(r.Run.Probe)
