@@ -130,7 +130,12 @@ func (s *summary) follow(tick func()) {
 	if err != nil && !errors.Is(err, rows.ErrNoRecords) {
 		return
 	}
+	known := len(s.faults)
 	s.counts(path, measured)
+	if len(s.faults) > known { // almost every statistic would differ
+		s.faults = append(s.faults, fmt.Sprintf("%s: its requests are not those of %s, so no other figures of the two are compared", path, filepath.Base(s.path)))
+		return
+	}
 	s.distributions("", s.values, path, measured)
 	if all, ok := s.values["warmup_metrics"].(map[string]any); ok {
 		s.distributions("warmup_metrics.", all, path, warm)

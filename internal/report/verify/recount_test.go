@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -143,6 +144,12 @@ func TestTold(t *testing.T) {
 	}
 	if got := told(someSummary, someRecords[strings.Index(someRecords, "\n")+1:]); len(got) != 0 {
 		t.Errorf("a warm-up without records: %q", got)
+	}
+	cut := strings.Join(strings.SplitAfter(someRecords, "\n")[:3], "")
+	want := []string{"profile_export_aiperf.json:5: request_count is 3, but profile_export.jsonl has 2", "profile_export_aiperf.json:10: error_request_count is 1, but profile_export.jsonl has 0",
+		"profile_export.jsonl: its requests are not those of profile_export_aiperf.json, so no other figures of the two are compared"}
+	if got := told(someSummary, cut); !slices.Equal(got, want) {
+		t.Errorf("records that were cut off: %q, want %q", got, want)
 	}
 }
 
