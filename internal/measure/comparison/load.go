@@ -135,7 +135,7 @@ func load(path string, skip float64) (*Run, error) {
 	for n := 1; in.Scan(); n++ {
 		v, err := p.ParseBytes(in.Bytes())
 		if err != nil {
-			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+			return nil, fmt.Errorf("%s:%d: not valid JSON: %w; the file is damaged: restore it, or repeat the run", path, n, jsontext.ParseFault(err))
 		}
 		if bad := jsontext.OutOfRange(in.Bytes()); bad != "" {
 			return nil, fmt.Errorf("%s:%d: the number %.40s is not a finite 64-bit number; the file is damaged: restore it, or repeat the run", path, n, bad)

@@ -75,7 +75,7 @@ func (l *rawLines) next() (*fastjson.Value, []record.Message, error) {
 		if last {
 			return nil, nil, io.EOF
 		}
-		return nil, nil, fmt.Errorf("%s:%d: not a JSON object: %w", l.path, l.n, err)
+		return nil, nil, fmt.Errorf("%s:%d: not a JSON object: %w; the file is damaged, restore it", l.path, l.n, jsontext.ParseFault(err))
 	}
 }
 

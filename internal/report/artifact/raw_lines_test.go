@@ -87,7 +87,7 @@ func TestBadLines(t *testing.T) {
 		{`{"responses":[,{}]}` + "\n", 0, "raw:1: not a JSON object: a comma"},
 		{`{"responses":[{}{}]}` + "\n", 0, "raw:1: not a JSON object: a response"},
 		{`{"responses":[{},2]}` + "\n", 0, "raw:1: not a JSON object: a response"},
-		{`{"responses":[{"a":}]}` + "\n", 0, "raw:1: not a JSON object: cannot parse"},
+		{`{"responses":[{"a":}]}` + "\n", 0, "raw:1: not a JSON object: unexpected char"},
 		{`{"responses":[{"a":1}}}` + "\n", 0, "raw:1: not a JSON object: the list"},
 		{"}\n", 0, "raw:1: not a JSON object"},
 		{"x\n", 0, "raw:1: not a JSON object"},

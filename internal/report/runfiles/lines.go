@@ -35,7 +35,7 @@ func (r *Run) lines(name string, visit func(v *fastjson.Value) error) error {
 		}
 		v, err := p.ParseBytes(in.Bytes())
 		if err != nil {
-			broken = fmt.Errorf("%s:%d: %w", filepath.Join(r.Dir, name), n, err)
+			broken = fmt.Errorf("%s:%d: not valid JSON: %w; the file is damaged: restore it, or repeat the run", filepath.Join(r.Dir, name), n, jsontext.ParseFault(err))
 			continue
 		}
 		if bad := jsontext.OutOfRange(in.Bytes()); bad != "" {
