@@ -11,10 +11,7 @@ var rates = []string{"request_throughput", "output_token_throughput", "input_tok
 func (s *Summary) AddDisjoint(runs []*Summary, overlap bool) {
 	duration := s.Value("benchmark_duration", Avg)
 	if !overlap {
-		duration = 0
-		for _, r := range runs {
-			duration += r.Value("benchmark_duration", Avg)
-		}
+		duration = sumOver(runs, "benchmark_duration")
 	}
 	kept := s.Results[:0]
 	for _, r := range s.Results {

@@ -138,6 +138,7 @@ func (o *MergeOptions) pool(ctx context.Context, r *Result, parts []part, e *end
 	sums := make([]*metric.Summary, len(parts))
 	for k, reducer := range reducers {
 		sums[k] = reducer.Summary(metric.Window{})
+		o.warnOf(&parts[k], sums[k])
 	}
 	settings, err := (&config.Run{SchemaVersion: config.SchemaVersion, Benchmark: *cfg}).InputConfig()
 	if err != nil {
@@ -184,14 +185,14 @@ func (o *MergeOptions) headline(r *Result, parts []part, sums []*metric.Summary)
 	for k, s := range sums {
 		first.From, last.From = min(first.From, s.Span.From), max(last.From, s.Span.From)
 		first.To, last.To = max(first.To, s.Span.To), min(last.To, s.Span.To)
-		rate := max(0, s.Value("request_throughput", metric.Avg))
+		rate := throughput(s)
 		m.Runs = append(m.Runs, mergedRun{parts[k].name, s.Span.From, s.Span.To, s.Valid, s.Failed, s.Cut, rate})
 		m.Sum += rate
 	}
 	if whole := first.To - first.From; whole > 0 {
 		m.Overlap = max(0, float64(last.To-last.From)/float64(whole))
 	}
-	m.Window = max(0, r.Run.Profiling.Value("request_throughput", metric.Avg))
+	m.Window = throughput(r.Run.Profiling)
 	if m.Overlap >= closeTogether {
 		m.Headline = "window"
 	} else {
@@ -206,6 +207,27 @@ func (o *MergeOptions) headline(r *Result, parts []part, sums []*metric.Summary)
 		return err
 	}
 	return artifact.WriteFile(filepath.Join(o.Out, "merged.json"), append(text, '\n'))
+}
+
+// warnOf says what is not known of one of the runs: its settings, or requests that its raw export lacks.
+func (o *MergeOptions) warnOf(p *part, s *metric.Summary) {
+	own, ok := p.member.(ownRun)
+	if !ok || o.Info == nil {
+		return
+	}
+	for _, text := range []string{own.prior.problem, own.prior.lacks(s)} {
+		if text != "" {
+			o.Info("%s: %s", p.name, text)
+		}
+	}
+}
+
+// throughput returns the requests/s of a run; 0 if none succeeded.
+func throughput(s *metric.Summary) float64 {
+	if v := s.Value("request_throughput", metric.Avg); v > 0 {
+		return v
+	}
+	return 0
 }
 
 // open opens every run.

@@ -150,3 +150,16 @@ func TestEndOfMergedRuns(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMergeFailures: a run in which no request succeeded has no throughput and no duration; it adds nothing to those of the others.
+func TestMergeFailures(t *testing.T) {
+	o := &MergeOptions{Out: t.TempDir()}
+	failed := new(metric.Summary)
+	if err := o.headline(&Result{Run: &metric.Run{Profiling: new(metric.Summary)}}, []part{{name: "a"}, {name: "b"}}, []*metric.Summary{failed, failed}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(o.Out, "merged.json"))
+	if err != nil || !strings.Contains(string(text), `"request_throughput": 0`) {
+		t.Errorf("%v %s", err, text)
+	}
+}
