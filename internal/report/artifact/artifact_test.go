@@ -244,3 +244,17 @@ func BenchmarkRecordLine(b *testing.B) {
 		line = w.Encode(line[:0], rec, nil, row)
 	}
 }
+
+// TestWriteFileFault: the error of a file that cannot be written names the file once, and not its draft.
+func TestWriteFileFault(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.json")
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(path, "b"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := WriteFile(path, nil); err == nil || strings.Count(err.Error(), "a.json") != 1 {
+		t.Error(err)
+	}
+}

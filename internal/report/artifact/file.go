@@ -29,6 +29,9 @@ func WriteFile(path string, data []byte) error {
 	}
 	if err != nil {
 		os.Remove(f.Name())
+		if cause := errors.Unwrap(err); cause != nil { // err names the draft
+			err = cause
+		}
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
@@ -180,7 +183,7 @@ func (s *stream) Flush() error {
 	defer writing.RUnlock()
 	n, err := s.f.Write(s.buf)
 	if err != nil { // the disk may be full: remove the incomplete line that it accepted
-		s.failed = wrap(err)
+		s.failed = err                                                              // it names the file
 		_ = s.f.Truncate(s.whole + int64(bytes.LastIndexByte(s.buf[:n], '\n')) + 1) // fails for a pipe
 		return s.failed
 	}
@@ -193,14 +196,7 @@ func (s *stream) Flush() error {
 func (s *stream) Close() error {
 	err := s.Flush()
 	if e := s.f.Close(); err == nil {
-		err = wrap(e)
+		err = e
 	}
 	return err
-}
-
-func wrap(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("write artifact: %w", err) // the error names the file
 }

@@ -120,7 +120,7 @@ func (w *Outputs) Write(p []byte) error {
 			_, err = w.answers.Write(entry)
 		}
 		if err != nil {
-			return wrap(err)
+			return err
 		}
 		w.size += int64(len(entry))
 		w.places = append(w.places, place)
@@ -139,7 +139,7 @@ func (w *Outputs) Close() (err error) {
 	})
 	f, err := os.CreateTemp(filepath.Dir(w.path), ".aiperf-outputs-*") // readable only by the owner
 	if err != nil {
-		return wrap(err)
+		return err
 	}
 	out := bufio.NewWriter(f)
 	_, _ = out.WriteString("{\n  \"schema_version\": \"" + outputsVersion + "\"") // bufio keeps the error until Flush
@@ -159,7 +159,7 @@ func (w *Outputs) Close() (err error) {
 	if err != nil {
 		_ = os.Remove(f.Name())
 	}
-	return wrap(err)
+	return err
 }
 
 // list writes the answers of the warm-up or the profiling phases.
