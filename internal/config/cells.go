@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -9,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"aiperf/internal/base/suggest"
 )
 
 // Cell is one combination of a sweep's values.
@@ -437,7 +440,7 @@ func (r *Run) set(path string, v any) error {
 			add(n, part, next)
 		}
 		if next == nil {
-			return fmt.Errorf("sweep.parameters: there is no key %s in %s", part, path)
+			return fmt.Errorf("sweep.parameters: there is no key %s in %s%s", part, path, nearName(part, namesIn(n)))
 		}
 		n = next
 	}
@@ -447,7 +450,7 @@ func (r *Run) set(path string, v any) error {
 	}
 	*n = style
 	if wrong := misfits(&body, reflect.TypeFor[Benchmark](), ""); made && len(wrong) > 0 {
-		return fmt.Errorf("sweep.parameters: there is no key %s in %s", path[strings.LastIndexByte(path, '.')+1:], path)
+		return noKey(path, wrong[0])
 	} else if fractional(n) && len(wrong) > 0 {
 		return fmt.Errorf("sweep.parameters.%s: %s is not an integer", path, n.Value)
 	}
@@ -463,6 +466,38 @@ func (r *Run) set(path string, v any) error {
 		return fmt.Errorf("sweep.parameters.%s: %s", path, strings.TrimPrefix(plainYAMLError(err).Error(), "line 0: "))
 	}
 	return nil
+}
+
+// noKey returns the error for a path whose last key a file does not know. wrong is the misfit, which may suggest a key. A path of one word may also be
+// meant as a key of the measured phase.
+func noKey(path, wrong string) error {
+	hint := ""
+	if i := strings.LastIndex(wrong, "; did you mean "); i >= 0 {
+		hint = wrong[i:]
+	}
+	key := path[strings.LastIndexByte(path, '.')+1:]
+	if key == path {
+		return fmt.Errorf("sweep.parameters: there is no key %s%s", path, cmp.Or(nearName(path, shortAxes()), hint))
+	}
+	return fmt.Errorf("sweep.parameters: there is no key %s in %s%s", key, path, hint)
+}
+
+// nearName suggests the name that a word stands for; "" = none is near.
+func nearName(word string, names []string) string {
+	if near := suggest.Name(word, names); near != "" {
+		return "; did you mean " + near + "?"
+	}
+	return ""
+}
+
+// namesIn returns the names of the entries of a list.
+func namesIn(n *yaml.Node) (names []string) {
+	for _, entry := range entries(n) {
+		if name := step(entry, "name"); name != nil {
+			names = append(names, name.Value)
+		}
+	}
+	return names
 }
 
 // step returns the child of a node at one part of a path; nil if there is none.

@@ -72,7 +72,11 @@ func TestCellsDeriveTheirRequests(t *testing.T) {
 }
 
 func TestCellsRefuse(t *testing.T) {
-	for path, want := range map[string]string{"phases.profiling.speed": "there is no key speed", "phases.nobody.rate": "there is no key nobody", "phases.profiling.concurrency": "must be >= 1"} {
+	for path, want := range map[string]string{
+		"phases.profiling.speed": "there is no key speed in phases.profiling.speed", "phases.nobody.rate": "there is no key nobody", "phases.profiling.concurrency": "must be >= 1",
+		"phases.profiling.raet": "there is no key raet in phases.profiling.raet; did you mean rate?", "phases.profilng.rate": "there is no key profilng in phases.profilng.rate; did you mean profiling?",
+		"endpoint.streamin": "there is no key streamin in endpoint.streamin; did you mean streaming?", "concurency": "there is no key concurency; did you mean concurrency?",
+	} {
 		if _, err := swept(SweepGrid, Axis{path, []any{0, 1}}).Cells(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", path, err, want)
 		}

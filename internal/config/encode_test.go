@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // sample is a run that uses most of the layout.
@@ -280,4 +282,18 @@ benchmark:
 func readRun(text []byte) (*Run, error) {
 	run, _, _, err := parse(text, DefaultEnvironment(), func(string) (string, bool) { return "", false })
 	return run, err
+}
+
+// TestPlainTypes: the error of a value of another type names no type of Go.
+func TestPlainTypes(t *testing.T) {
+	var list []any
+	var number int
+	for text, want := range map[string]string{"5": "line 1: 5 is not a list", "{a: 1}": "line 1: a mapping is not a list"} {
+		if err := plainYAMLError(yaml.Unmarshal([]byte(text), &list)); err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if err := plainYAMLError(yaml.Unmarshal([]byte("x"), &number)); err.Error() != "line 1: x is not an integer" {
+		t.Error(err)
+	}
 }

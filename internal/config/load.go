@@ -138,7 +138,7 @@ func missing(body *yaml.Node) error {
 }
 
 // goTypes matches the YAML library's type errors, whose Go types mean nothing to the author of a file.
-var goTypes = lazyregexp.New("cannot unmarshal !!(\\w+)(?: `([^`]*)`)? into (\\S+)")
+var goTypes = lazyregexp.New("cannot unmarshal !!(\\w+)(?: `([^`]*)`)? into (\\S+(?: \\{\\})?)")
 
 // plainYAMLError rewrites an error of the YAML library for the author of a file, in one line.
 func plainYAMLError(err error) error {

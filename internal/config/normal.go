@@ -65,9 +65,9 @@ func normalise(root *yaml.Node) (flat bool, err error) {
 	return flat, sweepLists(root)
 }
 
-// shortAxis reports whether a sweep may use a key without the path of the profiling phase.
-func shortAxis(key string) bool {
-	return slices.Contains(phaseAxes(), key) || slices.Contains([]string{"grace_period", "concurrency_ramp", "prefill_ramp", "rate_ramp"}, key)
+// shortAxes lists the keys that a sweep may use without the path of the profiling phase.
+func shortAxes() []string {
+	return append(phaseAxes(), "grace_period", "concurrency_ramp", "prefill_ramp", "rate_ramp")
 }
 
 // snake converts camelCase keys to snake_case, except in free-form mappings and for schemaVersion.

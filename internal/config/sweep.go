@@ -224,7 +224,7 @@ func entries(n *yaml.Node) []*yaml.Node {
 // data set is given by its name.
 func fullPath(path string, datasets, phases []*yaml.Node) string {
 	path = strings.TrimPrefix(path, "benchmark.")
-	if shortAxis(path) {
+	if slices.Contains(shortAxes(), path) {
 		path = "phases.profiling." + path
 	}
 	if rest, ok := strings.CutPrefix(path, "dataset."); ok {
