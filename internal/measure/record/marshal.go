@@ -109,7 +109,7 @@ func visitTrace(c *binenc.Coder, t *Trace) {
 	for _, at := range t.instants() {
 		c.Int64(at)
 	}
-	for _, d := range []*int64{&t.ReadDelaySum, &t.ReadDelayMax, &t.LastByteDelayMax, &t.FirstUncertainNs, &t.GapUncertainNs, &t.SendUncertainNs, &t.EndUncertainNs, &t.SpanNs} {
+	for _, d := range []*int64{&t.ReadDelaySum, &t.ReadDelayMax, &t.LastByteDelayMax, &t.FirstUncertainNs, &t.GapUncertainNs, &t.SendUncertainNs, &t.EndUncertainNs, &t.AnswerEnd, &t.SpanNs} {
 		c.Int64(d)
 	}
 	c.Bool(&t.Spans)

@@ -246,6 +246,8 @@ type Trace struct {
 	// EndUncertainNs is by how many ns the end of the answer may have arrived before the record's End, because the client took that timestamp itself. 0 =
 	// another clock took it. Of a request that the client gave up it is by how much its wait may have been shorter: bytes arrived too late to count.
 	EndUncertainNs int64
+	// AnswerEnd is the instant at which the answer of a failed request ended; 0 = it did not, or the request did not fail. Files do not have it.
+	AnswerEnd int64
 }
 
 // Path holds the kernel's statistics of a request's TCP connection at the end of the request (Linux: TCP_INFO).

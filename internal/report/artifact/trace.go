@@ -68,7 +68,7 @@ func appendTrace(b []byte, r *record.Record) []byte {
 		o.Int("gap_uncertain_max_ns", t.GapUncertainNs)
 	}
 	o.IntIfPositive("send_uncertain_ns", t.SendUncertainNs) // also of a request without an answer: its wait is a limit of latencies
-	if r.Error != nil {
+	if r.Error != nil && t.AnswerEnd == 0 {
 		o.IntIfPositive("end_uncertain_ns", t.EndUncertainNs)
 	}
 	if t.SharedReads > 0 {

@@ -393,7 +393,11 @@ func (a *armedRequest) outcome(rec *record.Record) load.Outcome {
 		rec.Error.Message = "Request cancelled: " + rec.Cut
 		return load.Outcome{Failed: true, Cancelled: true, Sent: rec.Start, Connecting: connecting(rec)}
 	}
-	return load.Outcome{Failed: true, Sent: rec.Start, Connecting: connecting(rec), NoConnection: noConnection(rec), Overflow: a.overflow != nil && a.overflow(rec.Error)}
+	out := load.Outcome{Failed: true, Sent: rec.Start, Connecting: connecting(rec), NoConnection: noConnection(rec), Overflow: a.overflow != nil && a.overflow(rec.Error)}
+	if t := rec.Trace; t != nil && t.AnswerEnd != 0 {
+		out.Arrived, out.Unseen = t.AnswerEnd, t.EndUncertainNs
+	}
+	return out
 }
 
 // connecting returns how long a request waited for a connection before its start: for a free one if their number is limited, or for name resolution

@@ -411,7 +411,7 @@ func TestForkHistory(t *testing.T) {
 }
 
 // TestOutcomeInstants: the load learns when a request left and when the last byte of its answer arrived, and for how long before that a connection was
-// made; a failed request has no answer.
+// made; a failed request has no answer, unless that reports the error.
 func TestOutcomeInstants(t *testing.T) {
 	ms := int64(1e6)
 	for name, c := range map[string]struct {
@@ -425,6 +425,7 @@ func TestOutcomeInstants(t *testing.T) {
 		"connected in part":  {record.Trace{ConnectStart: 90 * ms, ConnectEnd: 120 * ms}, nil, true, 10 * time.Millisecond},
 		"connected at start": {record.Trace{ConnectStart: 101 * ms, ConnectEnd: 120 * ms}, nil, true, 0},
 		"failed":             {record.Trace{}, &record.Error{Type: "E"}, false, 0},
+		"refused":            {record.Trace{AnswerEnd: 400 * ms}, &record.Error{Type: "E"}, true, 0},
 	} {
 		e, done := bench(t, chat(t), &wire{answer: func(_ *transport.Request, rec *record.Record, on transport.OnMessage) {
 			says(rec, on, event(`"content":"a"`))
@@ -432,8 +433,8 @@ func TestOutcomeInstants(t *testing.T) {
 			rec.Trace = &c.trace
 		}}, conversation.Turn{Parts: conversation.Texts("", "x")})
 		out := serve(e, 1, func(int64) {})[0]
-		arrived := int64(0)
-		if c.arrived {
+		arrived := c.trace.AnswerEnd
+		if c.arrived && arrived == 0 {
 			arrived = (*done)[0].End
 		}
 		if out.Sent != 100*ms || out.Arrived != arrived || out.Connecting != c.connecting || out.Failed != (c.failure != nil) {

@@ -54,6 +54,7 @@ type Exchange struct {
 	watchedAt int         // place in the client's cancelWatch, counted from 1; 0 = it is not there. The lock of the watch guards it.
 	unhold    func()      // lets the loop rest again; nil = it may rest anyway
 	reusable  bool        // the connection may be used again
+	reported  bool        // a message of the answer reports the error
 	head      *head
 	body      *bodyReader
 	arena     *arena

@@ -3,6 +3,8 @@ package transport
 import (
 	"context"
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -24,17 +26,24 @@ func lateClient(t *testing.T, http2, secret bool, after time.Duration) (c *Clien
 		w.(http.Flusher).Flush()
 		answered <- struct{}{}
 	}
+	c = mustClient(t, func(o *Options) { o.Timeout, o.TLS.Insecure, o.HTTP2 = 100*time.Millisecond, true, http2 })
+	return c, newTestServer(t, http2, secret, handle), answered
+}
+
+// newTestServer starts a server of a protocol.
+func newTestServer(t *testing.T, http2, secret bool, handle http.HandlerFunc) *Target {
 	if http2 {
-		return h2Client(t, func(o *Options) { o.Timeout = 100 * time.Millisecond }), newH2Server(t, secret, 0, handle).target, answered
+		return newH2Server(t, secret, 0, handle).target
 	}
-	s := httptest.NewUnstartedServer(http.HandlerFunc(handle))
+	s := httptest.NewUnstartedServer(handle)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	if secret {
 		s.StartTLS()
 	} else {
 		s.Start()
 	}
 	t.Cleanup(s.Close)
-	return mustClient(t, func(o *Options) { o.Timeout, o.TLS.Insecure = 100*time.Millisecond, true }), mustTarget(t, s.URL), answered
+	return mustTarget(t, s.URL)
 }
 
 // everyProtocol runs a test with HTTP/1.1 and HTTP/2, plain and over TLS.
@@ -89,4 +98,35 @@ func TestAnswerThatArrivedTooLate(t *testing.T) {
 			t.Errorf("waited %v, but the answer came after %v", time.Duration(end-rec.Start), time.Duration(arrived-rec.Start))
 		}
 	})
+}
+
+// TestEndOfFailedAnswers: the record of an answer that reports an error says when it arrived, however late the client reads it. A request without such an
+// answer has none.
+func TestEndOfFailedAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		handle http.HandlerFunc
+		ended  bool
+	}{
+		"status 500": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) }, true},
+		"error in the stream": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.Write([]byte("data: bad\n\n"))
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}, true},
+		"no answer":         {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, false},
+		"broken connection": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, false},
+	} {
+		everyProtocol(t, func(t *testing.T, http2, secret bool) {
+			client, target := mustClient(t, func(o *Options) { o.Timeout, o.TLS.Insecure, o.HTTP2 = 200*time.Millisecond, true, http2 }), newTestServer(t, http2, secret, c.handle)
+			x := client.Prepare(t.Context(), &Request{Target: target, Armed: true})
+			x.Send()
+			time.Sleep(100 * time.Millisecond)
+			rec := new(record.Record)
+			x.Receive(rec, func(all []record.Message) *record.Error { return &record.Error{Type: "E", Message: string(all[0].Raw)} })
+			if end := rec.Trace.AnswerEnd; rec.Error == nil || (end != 0) != c.ended || c.ended && (end < rec.Start || time.Duration(end-rec.Start) > 60*time.Millisecond && rec.Trace.Reads > 0) {
+				t.Errorf("%s: %+v ended after %v", name, rec.Error, time.Duration(end-rec.Start))
+			}
+		})
+	}
 }

@@ -345,6 +345,14 @@ func (x *Exchange) socket() *conn {
 	return x.conn
 }
 
+// answerEnd returns the instant at which the answer of a failed request ended; 0 = it did not end, or the failure is not in the answer.
+func (x *Exchange) answerEnd() int64 {
+	if x.in == nil || x.head == nil || x.body == nil || x.err.Type == ErrTimeout || x.err.Type == ErrCancelled || !x.body.ended && !x.reported {
+		return 0
+	}
+	return x.in.at
+}
+
 // fill completes the record.
 func (x *Exchange) fill() {
 	var state tcpState
@@ -382,8 +390,8 @@ func (x *Exchange) fill() {
 		t.SendUncertainNs = x.sendUncertainty(t)
 	}
 	if x.err != nil {
+		t.AnswerEnd, t.EndUncertainNs = x.answerEnd(), 0
 		r.End = max(clock.Now(), x.start+1)
-		t.EndUncertainNs = 0
 		if t.ErrorAt == 0 {
 			t.ErrorAt = r.End
 		}
@@ -395,8 +403,12 @@ func (x *Exchange) fill() {
 			r.End = max(r.CancelledAt, x.start+1)
 			r.CancelledAt = r.End
 		}
-		if x.in != nil {
+		switch {
+		case x.in == nil:
+		case t.AnswerEnd == 0:
 			t.EndUncertainNs = x.in.lateness(r.End)
+		case x.in.clock == record.UserClock:
+			t.EndUncertainNs = x.in.earliest()
 		}
 	}
 	r.Trace = t

@@ -142,6 +142,7 @@ func (x *Exchange) fails(onMessage OnMessage) bool {
 	failure := onMessage(x.arena.messages)
 	if failure != nil {
 		x.err = newError(failure.Type, failure.Code, failure.Message)
+		x.reported = true
 	}
 	return failure != nil
 }

@@ -73,6 +73,7 @@ type manner struct {
 	ttft    time.Duration // 0 = not streamed: no first token
 	total   time.Duration // from the write to the end
 	fail    bool
+	refused bool // it fails because the answer says so
 	// unread is how long the first content and the end of the answer lay unread when they were reported; connect how long a connection took to be made
 	unread, connect time.Duration
 	// unstamped: the end of the answer is known only by when it was read.
@@ -250,7 +251,7 @@ func (r *simRequest) wait(firstToken func(int64)) Outcome {
 	r.seen.end = clock.Now()
 	r.s.sessions[r.key] = visit{r.req.Phase.Index, r.seen.end}
 	r.seen.outcome = Outcome{Failed: r.m.fail, Cancelled: !ok, NoConnection: ok && r.m.unreachable}
-	if !r.m.fail {
+	if !r.m.fail || r.m.refused {
 		r.seen.outcome.Arrived = r.seen.end - int64(r.m.unread)
 		if r.m.unstamped {
 			r.seen.outcome.Arrived, r.seen.outcome.Unseen = r.seen.end, int64(r.m.unread)

@@ -81,15 +81,15 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 	if sent == 0 {
 		sent = t.issue.At
 	}
-	if !out.Failed {
-		if out.Arrived != 0 {
-			end = out.Arrived
-		}
+	if out.Arrived != 0 {
+		end = out.Arrived
+	}
+	if out.Arrived != 0 || !out.Failed { // otherwise there was no answer
 		t.arrived = end
 	}
 	t.ses.family.arrived = t.arrived
 	p.busy(sent, end)
-	if !out.Failed {
+	if t.arrived != 0 {
 		p.unsure(max(sent, end-out.Unseen), end)
 	}
 	if t.vacant == 0 {

@@ -25,6 +25,7 @@ func TestSlotUse(t *testing.T) {
 		{"the end of the sending", Phase{Mode: ClosedLoop, Concurrency: 4, Duration: 250 * ms, Grace: sec}, talk(10, 1, 0), manner{total: 100 * ms}, sec, 0, 0},
 		{"the last answers lie unread", Phase{Mode: ClosedLoop, Concurrency: 4, Duration: 250 * ms, Grace: sec}, talk(10, 1, 0), manner{total: 100 * ms, unread: 30 * ms}, 4 * 190 * ms, 0, 4 * 60 * ms},
 		{"requests that fail", Phase{Mode: ClosedLoop, Concurrency: 4, Sessions: 40}, talk(10, 1, 0), manner{total: 100 * ms, fail: true, unread: 30 * ms}, 36 * 100 * ms, 0, 0},
+		{"answers that report an error", Phase{Mode: ClosedLoop, Concurrency: 4, Sessions: 40}, talk(10, 1, 0), manner{total: 100 * ms, fail: true, refused: true, unread: 30 * ms}, 36 * 70 * ms, 0, 36 * 30 * ms},
 		{"slow preparation", Phase{Mode: ClosedLoop, Concurrency: 2, Sessions: 20}, talk(10, 1, 0), manner{total: 80 * ms, prepare: 20 * ms}, 18 * 80 * ms, 0, 16 * 20 * ms},
 		{"a connection for each", Phase{Mode: ClosedLoop, Concurrency: 2, Sessions: 20}, talk(10, 1, 0), manner{total: 80 * ms, prepare: 20 * ms, connect: 20 * ms}, 18 * 80 * ms, 16 * 20 * ms, 0},
 		{"limited prefill", Phase{Mode: ClosedLoop, Concurrency: 4, Prefill: 1, Sessions: 8}, talk(10, 1, 0), manner{ttft: 50 * ms, total: 60 * ms}, 0, 0, 0},

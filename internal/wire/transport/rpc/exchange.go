@@ -374,7 +374,9 @@ func (x *Exchange) fill(seen timeline) {
 			r.CancelledAt = r.End
 		}
 		t.EndUncertainNs = 0
-		if a, ok := x.unreturned(&seen); ok {
+		if r.CancelledAt == 0 && x.err.Type != transport.ErrTimeout {
+			t.AnswerEnd = seen.ended
+		} else if a, ok := x.unreturned(&seen); ok {
 			t.EndUncertainNs = max(0, r.End-max(a.Since, x.start))
 		}
 		if t.ErrorAt == 0 {

@@ -447,6 +447,22 @@ func TestAnswerThatArrivedInTime(t *testing.T) {
 	}
 }
 
+// TestEndOfFailedAnswers: the record of a call that the server ended with an error says when that arrived; a call that timed out has no such instant.
+func TestEndOfFailedAnswers(t *testing.T) {
+	for _, refused := range []bool{true, false} {
+		at := serve(t, func(s grpc.ServerStream) error {
+			if !refused {
+				<-s.Context().Done()
+			}
+			return status.Error(codes.Unavailable, "no")
+		})
+		rec := send(t, client(t, func(o *transport.Options) { o.Timeout = 200 * time.Millisecond }), "grpc://"+at+"/p.S/Stream", "a", nil)
+		if end := rec.Trace.AnswerEnd; rec.Error == nil || refused != (end != 0) || refused && (end <= rec.Start || end > rec.End) {
+			t.Errorf("%+v, from %d to %d, answered at %d", rec.Error, rec.Start, rec.End, end)
+		}
+	}
+}
+
 // TestTLS: grpcs is stamped as grpc is; a certificate that nobody vouches for is refused by its class.
 func TestTLS(t *testing.T) {
 	web := httptest.NewUnstartedServer(nil)
