@@ -299,9 +299,9 @@ func times(n int64) string {
 // formatDuration formats a duration with at most three digits.
 func formatDuration(d time.Duration) string {
 	switch {
-	case d >= time.Second:
+	case d >= 999_500*time.Microsecond: // as 1,000 ms it would be written with an exponent
 		return terminal.Exact(d.Seconds()) + " s"
-	case d >= time.Millisecond:
+	case d >= 999_500*time.Nanosecond:
 		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
 	}
 	return fmt.Sprintf("%.3g µs", float64(d)/1e3)

@@ -104,3 +104,12 @@ func TestSeparators(t *testing.T) {
 		}
 	}
 }
+
+// TestDurationsWithoutExponent: a duration just below a unit is written in that unit.
+func TestDurationsWithoutExponent(t *testing.T) {
+	for d, want := range map[time.Duration]string{999_600_000: "1.00 s", 999_400_000: "999 ms", 999_600: "1 ms", 999_400: "999 µs", time.Second: "1.00 s", 1500: "1.5 µs"} {
+		if got := formatDuration(d); got != want {
+			t.Errorf("%d ns: %q, want %q", d, got, want)
+		}
+	}
+}

@@ -134,9 +134,9 @@ func span(d time.Duration) string {
 	switch {
 	case d == 0:
 		return "0 µs"
-	case d >= time.Second:
+	case d >= 999_500*time.Microsecond: // as 1,000 ms it would be written with an exponent
 		return terminal.Figure(d.Seconds()) + " s"
-	case d >= time.Millisecond:
+	case d >= 999_500*time.Nanosecond:
 		return fmt.Sprintf("%.3g ms", float64(d)/1e6)
 	}
 	return fmt.Sprintf("%.3g µs", float64(d)/1e3)
