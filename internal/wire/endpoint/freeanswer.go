@@ -70,7 +70,7 @@ func responseField(s *Settings) (*answerField, error) {
 	if err != nil || path == "" || path == "text" {
 		return nil, err
 	}
-	field, err := jmespath.Compile(path)
+	field, err := compilePath(path)
 	if err != nil {
 		return nil, fmt.Errorf("%s %s: %q is not a JMESPath expression: %w", s.Spell.As("endpoint.extra"), responseExtra, path, err)
 	}

@@ -16,7 +16,7 @@ type selector struct {
 
 // newSelector compiles an expression.
 func newSelector(expression string) (*selector, error) {
-	path, err := jmespath.Compile(expression)
+	path, err := compilePath(expression)
 	if err != nil {
 		return nil, err
 	}
