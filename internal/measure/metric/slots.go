@@ -81,7 +81,15 @@ func (u *SlotUse) SlotShare() string {
 	if least := slots(u.Slots * (1 - u.mostSlotLoss())); u.mostSlotLoss() > slotLossLimit && least != used {
 		used = least + " to " + used
 	}
-	return used + " of " + slots(max(1, math.Round(u.Slots))) + " slots"
+	return used + " of " + slots(u.available()) + " slots"
+}
+
+// available returns the mean number of slots that could be used: a whole number, unless it is far from one because the number changed.
+func (u *SlotUse) available() float64 {
+	if whole := math.Round(u.Slots); math.Abs(u.Slots-whole) < 0.1 {
+		return max(1, whole)
+	}
+	return max(1, u.Slots)
 }
 
 // slots formats a number of slots: whole from 10 on, with at most one decimal below.

@@ -22,6 +22,8 @@ func TestSlots(t *testing.T) {
 		{"nothing lost", loop(16, 0), VerdictValid, "spare capacity"},
 		{"4 percent", loop(16, 6400*msec), VerdictValid, ""},
 		{"more than that", loop(16, 6401*msec), VerdictClientLimited, "15 of 16 slots"},
+		{"slots that changed", loop(6.27, 6*time.Second), VerdictClientLimited, "5.7 of 6.3 slots"},
+		{"nearly whole", loop(7.95, 10*time.Second), VerdictClientLimited, "7 of 8 slots"},
 		{"ten of sixteen slots", loop(16, 100*time.Second), VerdictClientLimited, "6 of 16 slots were in use: this machine could not send faster. For 62.5 % of the slots' time"},
 		{"one slot", loop(1, time.Second), VerdictClientLimited, "0.9 of 1 slots were in use"},
 		{"perhaps more than that", unstamped(loop(16, 400*msec), 16*time.Second), VerdictUncertain, "For up to 10.2 % of the slots' time an answer may have arrived"},

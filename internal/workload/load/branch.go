@@ -11,6 +11,7 @@ type family struct {
 	unsentTurns int64 // number of turns that it will send, until it has its slot
 
 	arrived int64 // arrival of the last answer, in a closed loop; 0 = the request failed
+	think   int64 // delay of the turn that follows it
 
 	// Fields of a replay:
 	reached map[int]int // by conversation, the number of answered turns; nil = unknown

@@ -64,10 +64,12 @@ func (d *closedLoop) advance(now int64) int64 {
 func (d *closedLoop) ahead(int64) int64 { return never }
 
 // thinkTime returns the delay of a turn after the previous answer, ns.
-func thinkTime(t *ticket) int64 {
-	delay := t.ses.Shape.Turns[t.req.Turn].Delay
-	if delay == nil || *delay <= 0 {
+func thinkTime(t *ticket) int64 { return delayOf(&t.ses.Shape.Turns[t.req.Turn]) }
+
+// delayOf returns the delay of a turn, ns.
+func delayOf(t *TurnTime) int64 {
+	if t.Delay == nil || *t.Delay <= 0 {
 		return 0
 	}
-	return ns(*delay / 1e3)
+	return ns(*t.Delay / 1e3)
 }

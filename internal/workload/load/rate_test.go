@@ -263,6 +263,35 @@ func TestClientStoppedAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestAnswersUnreadAtTheEnd: a client that is stopped over the end of the duration sends nothing after the answers that arrive. That is its loss up to the
+// end, apart from the delay of the next turn.
+func TestAnswersUnreadAtTheEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		source     *shapes
+		lost, rest time.Duration
+	}{
+		"requests": {talk(10, 1, 0), 2 * 400 * ms, 0},
+		"turns":    {talk(10, 9, 100), 2 * 300 * ms, 2 * 6 * 100 * ms},
+	} {
+		bubble(t, name, func(t *testing.T) {
+			unread := 0 * ms
+			s := newSim(t, manner{})
+			start := clock.Now()
+			s.behave = func(*Request) manner {
+				if clock.Now() > start+int64(900*ms) { // the answer to this request arrives after 100 ms and lies until after the end
+					unread = 2 * sec
+				}
+				return manner{total: 100*ms + unread, unread: unread}
+			}
+			f := play(t, one(Phase{Mode: ClosedLoop, Concurrency: 2, Duration: 1500 * ms, Grace: 5 * sec}), c.source, s).Phases[0]
+			u := f.Slots
+			if !near(u.Lost, c.lost) || !near(u.InDelay, c.rest) || !near(u.Total(), 2*1500*ms) {
+				t.Errorf("%+v, want %v lost, %v in delays", u, c.lost, c.rest)
+			}
+		})
+	}
+}
+
 func TestRateMultiTurn(t *testing.T) { // row 8
 	bubble(t, "five turns", func(t *testing.T) {
 		s := newSim(t, manner{total: 30 * ms})

@@ -62,10 +62,28 @@ func (p *phase) loseVacant(now int64) {
 
 // vacate records that the answer of an ended session freed its slot, if the sending phase could start another session there.
 func (p *phase) vacate(f *family) {
-	if now := p.g.current; now != nil && now.sending && now.mayStart() {
-		p.g.session.vacant.add(f.arrived)
-	}
+	at := f.arrived
 	f.arrived = 0
+	if at == 0 {
+		return
+	}
+	if !p.sending {
+		p.loseRest(at, f.think)
+	}
+	if now := p.g.current; now != nil && now.sending && now.mayStart() {
+		p.g.session.vacant.add(max(at, now.t0))
+	}
+}
+
+// loseRest counts the time of a slot from the arrival of its last answer to the end of the sending, if the duration ended the sending. The next request
+// was to follow after its own delay, think; a client that comes late did not send it.
+func (p *phase) loseRest(arrived, think int64) {
+	if p.Mode != ClosedLoop || p.stats.StoppedBy != StopDuration || !p.mayStart() || p.Prefill > 0 || p.stats.Branches != nil {
+		return // nothing was to follow, or it is not known when
+	}
+	u, end := &p.stats.Slots, p.stats.SentAll
+	u.Lost += time.Duration(max(0, end-arrived-think))
+	u.InDelay += time.Duration(max(0, min(end, arrived+think)-arrived))
 }
 
 // countSlot adds a returned request to the slot use.
@@ -87,7 +105,7 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 	if out.Arrived != 0 || !out.Failed { // otherwise there was no answer
 		t.arrived = end
 	}
-	t.ses.family.arrived = t.arrived
+	t.ses.family.arrived, t.ses.family.think = t.arrived, t.nextThink()
 	p.busy(sent, end)
 	if t.arrived != 0 {
 		p.unsure(max(sent, end-out.Unseen), end)
@@ -103,6 +121,15 @@ func (p *phase) countSlot(t *ticket, out Outcome, now int64) {
 	lost := max(0, sent-could-int64(out.Connecting))
 	u.Lost += time.Duration(lost)
 	u.InDelay += time.Duration(max(0, sent-t.vacant-lost))
+}
+
+// nextThink returns the delay of the turn after a ticket's, ns; 0 = it has none, or it was the last turn.
+func (t *ticket) nextThink() int64 {
+	s := t.ses
+	if t.req.Turn+1 >= s.Turns || t.req.Turn+1 >= len(s.Shape.Turns) {
+		return 0
+	}
+	return delayOf(&s.Shape.Turns[t.req.Turn+1])
 }
 
 // busy counts the time of a request in flight, as far as the phase was sending.

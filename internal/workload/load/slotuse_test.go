@@ -23,6 +23,7 @@ func TestSlotUse(t *testing.T) {
 		{"think time and answers that lie unread", Phase{Mode: ClosedLoop, Concurrency: 2, Sessions: 4}, talk(10, 3, 500), manner{total: 100 * ms, unread: 30 * ms}, 10 * 70 * ms, 8 * 500 * ms, 10 * 30 * ms},
 		{"fewer sessions than slots", Phase{Mode: ClosedLoop, Concurrency: 16, Sessions: 3}, talk(10, 1, 0), manner{total: 100 * ms, unread: 30 * ms}, 0, 0, 0},
 		{"the end of the sending", Phase{Mode: ClosedLoop, Concurrency: 4, Duration: 250 * ms, Grace: sec}, talk(10, 1, 0), manner{total: 100 * ms}, sec, 0, 0},
+		{"think time at the end", Phase{Mode: ClosedLoop, Concurrency: 2, Duration: 1250 * ms, Grace: sec}, talk(10, 3, 500), manner{total: 100 * ms}, 2 * 250 * ms, 2 * 1000 * ms, 0},
 		{"the last answers lie unread", Phase{Mode: ClosedLoop, Concurrency: 4, Duration: 250 * ms, Grace: sec}, talk(10, 1, 0), manner{total: 100 * ms, unread: 30 * ms}, 4 * 190 * ms, 0, 4 * 60 * ms},
 		{"requests that fail", Phase{Mode: ClosedLoop, Concurrency: 4, Sessions: 40}, talk(10, 1, 0), manner{total: 100 * ms, fail: true, unread: 30 * ms}, 36 * 100 * ms, 0, 0},
 		{"answers that report an error", Phase{Mode: ClosedLoop, Concurrency: 4, Sessions: 40}, talk(10, 1, 0), manner{total: 100 * ms, fail: true, refused: true, unread: 30 * ms}, 36 * 70 * ms, 0, 36 * 30 * ms},
