@@ -250,18 +250,27 @@ func (s *h2stream) setDeadline(t time.Time, until int64) {
 		if s.timer != nil {
 			s.timer.Stop()
 		}
-	case wait <= 0 && s.hasAll():
+	case wait > 0:
+		s.startTimer(wait)
+	case s.hasAll():
 		s.expired = true
 		if s.timer != nil {
 			s.timer.Stop()
 		}
-	case s.timer == nil:
-		s.timer = time.AfterFunc(max(wait, lateReads), s.expire)
 	default:
-		s.timer.Reset(max(wait, lateReads))
+		s.startTimer(lateReads)
 	}
 	s.mu.Unlock()
 	s.wake()
+}
+
+// startTimer makes the stream look at its deadline after a time. The caller holds s.mu.
+func (s *h2stream) startTimer(wait time.Duration) {
+	if s.timer == nil {
+		s.timer = time.AfterFunc(wait, s.expire)
+		return
+	}
+	s.timer.Reset(wait)
 }
 
 // hasAll reports whether everything that had arrived by the deadline is stored, or was not for so long that it is not waited for. The caller holds s.mu.

@@ -7,6 +7,8 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,5 +130,36 @@ func TestEndOfFailedAnswers(t *testing.T) {
 				t.Errorf("%s: %+v ended after %v", name, rec.Error, time.Duration(end-rec.Start))
 			}
 		})
+	}
+}
+
+// TestShortDeadlineOfStream: a stream of HTTP/2 gives up at its deadline, however short that is.
+func TestShortDeadlineOfStream(t *testing.T) {
+	var over atomic.Bool
+	defer over.Store(true)
+	go func() { // the runtime looks at its timers more often than once a millisecond while something runs
+		for !over.Load() {
+			runtime.Gosched()
+		}
+	}()
+	shortest := time.Hour
+	for range 20 {
+		s := newStream(&h2conn{client: &Client{}, k: &conn{}})
+		s.ended = true // nothing more can arrive
+		began := time.Now()
+		if err := s.SetReadDeadline(began.Add(50 * time.Microsecond)); err != nil {
+			t.Fatal(err)
+		}
+		<-s.changed // the deadline is set
+		for expired := false; !expired; {
+			<-s.changed
+			s.mu.Lock()
+			expired = s.expired
+			s.mu.Unlock()
+		}
+		shortest = min(shortest, time.Since(began))
+	}
+	if shortest >= time.Millisecond {
+		t.Errorf("the deadline of 50 µs was noticed after %v", shortest)
 	}
 }
