@@ -40,7 +40,7 @@ func (p *Program) validatePlugins(installed *plugin.Set) error {
 			continue
 		}
 		if _, err := exec.LookPath(command[0]); err != nil {
-			programs = append(programs, fmt.Sprintf("%s - %s: the program cannot be started: %v", e.ID(), e.Position(), err))
+			programs = append(programs, fmt.Sprintf("%s - %s: the program cannot be started: %v%s", e.ID(), e.Position(), err, program.StartAdvice(command[0], err)))
 		} else if len(mistakes) == 0 {
 			if err := greets(e); err != nil {
 				programs = append(programs, e.ID()+" - "+strings.TrimPrefix(err.Error(), "plug-in "+e.ID()+": "))

@@ -89,7 +89,7 @@ func Start(ctx context.Context, s Settings) (*Program, error) {
 		lines: make(chan []byte, s.Limits.Calls+1), slots: make(chan struct{}, s.Limits.Calls)}
 	var err error
 	if p.proc, err = startProcess(&s); err != nil {
-		return nil, p.wrap("start", &Fault{Found: strings.TrimPrefix(err.Error(), "fork/exec ") + where(s.Position)})
+		return nil, p.wrap("start", &Fault{Found: strings.TrimPrefix(err.Error(), "fork/exec ") + where(s.Position) + StartAdvice(s.Command[0], err)})
 	}
 	p.log = logStderr(p.proc.stderr, s.name(), s.Log)
 	p.pumps.Go(p.write)

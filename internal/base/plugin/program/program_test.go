@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -64,6 +66,31 @@ func TestStartErrors(t *testing.T) {
 	s.Command, s.Position = []string{"/nonexistent/grader"}, "plugins.yaml:7"
 	_, err := Start(t.Context(), s)
 	wantError(t, err, "plug-in accuracy_grader:bad: start: /nonexistent/grader: no such file or directory (plugins.yaml:7)")
+}
+
+// TestStartAdvice: the mistakes of a first plug-in are named with what to do.
+func TestStartAdvice(t *testing.T) {
+	for name, c := range map[string]struct {
+		content string
+		mode    os.FileMode
+		want    string
+	}{
+		"not executable": {"#!/bin/sh\n", 0o600, "permission denied; make it executable: chmod +x "},
+		"no interpreter": {"#!/nonexistent/python\n", 0o700, "no such file or directory; the file exists, but not the interpreter"},
+		"no first line":  {"print(1)\n", 0o700, "exec format error; if it is a script, begin it with a line such as #!"},
+	} {
+		s := settings(t, "good")
+		s.Command = []string{filepath.Join(s.Dir, "grade")}
+		if err := os.WriteFile(s.Command[0], []byte(c.content), c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Start(t.Context(), s); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if got := StartAdvice(t.TempDir(), fs.ErrPermission); got != "; name a program, not a folder" {
+		t.Error(got)
+	}
 }
 
 // TestBrokenProtocol: a line that breaks the protocol ends the program. The call under way and later ones fail with the same reason.
