@@ -14,6 +14,14 @@ func (r *Run) sampled() ([]point, error) {
 	if s.Samples > maxCells {
 		return nil, fmt.Errorf("sweep.samples: %d cells; %d at most", s.Samples, maxCells)
 	}
+	if s.Samples < 1 {
+		return nil, fmt.Errorf("sweep.samples: %d cells", s.Samples)
+	}
+	for i := range s.Dimensions {
+		if !s.Dimensions[i].hasValues() {
+			return nil, fmt.Errorf("sweep.dimensions[%d] has no values", i)
+		}
+	}
 	unit, err := r.unitPoints()
 	if err != nil {
 		return nil, fmt.Errorf("sweep.dimensions: %w", err)
@@ -55,6 +63,14 @@ func (r *Run) DesignSeed(own *int64) uint64 {
 		}
 	}
 	return 42
+}
+
+// hasValues reports whether a dimension has choices or a range. Validate says what is wrong with others.
+func (d *Dimension) hasValues() bool {
+	if d.Choices != nil {
+		return len(d.Choices) > 0
+	}
+	return d.Low < d.High && (d.Scale != "log" || d.Low > 0)
 }
 
 // at returns the value of a dimension at a coordinate in [0, 1): a choice, or a position in the range, linear or logarithmic. Integers are rounded

@@ -210,5 +210,6 @@ func (v *violations) oneOf(path, value string, allowed ...string) {
 			return
 		}
 	}
-	v.addIf(true, path, "%q is not one of %s", value, strings.Join(allowed, ", "))
+	named := slices.DeleteFunc(slices.Clone(allowed), func(a string) bool { return a == "" }) // "" is the default
+	v.addIf(true, path, "%q is not one of %s", value, strings.Join(named, ", "))
 }

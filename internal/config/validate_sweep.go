@@ -12,6 +12,7 @@ import (
 func (v *violations) repetition(r *Run) {
 	if c := r.MultiRun.Convergence; c != nil {
 		v.addIf(c.Metric == "", "multi_run.convergence.metric", "is missing")
+		v.addIf(c.MinRuns < 2, "multi_run.convergence.min_runs", "must be >= 2, not %d", c.MinRuns)
 		v.addIf(c.MinRuns > r.MultiRun.NumRuns && r.MultiRun.NumRuns > 1, "multi_run.convergence.min_runs", "%d is above %s %d", c.MinRuns, v.spelling("multi_run.num_runs"), r.MultiRun.NumRuns)
 	}
 	s := r.Sweep
@@ -153,7 +154,26 @@ func (v *violations) searchRest(s *Sweep) {
 	v.oneOf("sweep.objective_pooling", s.ObjectivePooling, "", "mean", "pooled")
 	v.oneOf("sweep.constraint_mode", s.ConstraintMode, "", "penalty", "eic")
 	v.oneOf("sweep.sla_precision", s.SLAPrecision, "", "tight", "normal", "coarse")
+	v.searchLimits(s)
 	v.tiers(s, boundary)
+}
+
+// searchLimits checks the numbers and the words that steer a planner; 0 and "" mean the default.
+func (v *violations) searchLimits(s *Sweep) {
+	for _, one := range []struct {
+		key       string
+		is, least int
+	}{
+		{"n_initial_points", s.InitialPoints, 1}, {"plateau_window", s.PlateauWindow, 2}, {"improvement_patience", s.ImprovementPatience, 2},
+		{"monotonic_stability_trials", s.MonotonicStabilityTrials, 1}, {"sla_replicates", s.SLAReplicates, 0},
+	} {
+		v.addIf(one.is != 0 && one.is < one.least, "sweep."+one.key, "must be >= %d, not %d", one.least, one.is)
+	}
+	v.addIf(!(s.PlateauThreshold >= 0), "sweep.plateau_threshold", "must be > 0, not %g", s.PlateauThreshold)
+	v.addIf(s.SearchSeed != nil && *s.SearchSeed < 0, "sweep.random_seed", "must be >= 0")
+	v.oneOf("sweep.optuna_sampler", strings.ToLower(s.OptunaSampler), "", "gp", "tpe", "botorch")
+	v.oneOf("sweep.optuna_acquisition", strings.ToLower(s.OptunaAcquisition), "", "logei", "qlogei", "qnei", "qlognei", "qehvi", "qnehvi", "qlognehvi")
+	v.oneOf("sweep.optuna_terminator", strings.ToLower(s.OptunaTerminator), "", "regret", "emmr", "none")
 }
 
 // tiers checks the named service levels of a search.

@@ -16,10 +16,17 @@ var (
 func (v *violations) telemetry(b *Benchmark) {
 	g := &b.GPUTelemetry
 	_, external := plugin.Installed().Find("gpu_telemetry_collector", g.Collector)
-	v.addIf(!slices.Contains(gpuCollectors, g.Collector) && !external, "benchmark.gpu_telemetry.collector", "%q is not one of %q", g.Collector, gpuCollectors)
-	v.addIf(!slices.Contains(gpuModes, g.Mode), "benchmark.gpu_telemetry.mode", "%q is not one of %q", g.Mode, gpuModes)
-	v.addIf(g.Enabled && g.Collector != "dcgm" && len(g.URLs) > 0, "benchmark.gpu_telemetry.urls", "cannot go with %s, which reads the GPUs of this machine: choose one", g.Collector)
+	known := external || slices.Contains(gpuCollectors, g.Collector)
+	if !known {
+		v.oneOf("benchmark.gpu_telemetry.collector", g.Collector, gpuCollectors...)
+	}
+	v.oneOf("benchmark.gpu_telemetry.mode", g.Mode, gpuModes...)
+	v.addIf(known && g.Enabled && g.Collector != "dcgm" && len(g.URLs) > 0, "benchmark.gpu_telemetry.urls", "cannot go with %s, which reads the GPUs of this machine: choose one", g.Collector)
+	for _, f := range b.ServerMetrics.Formats {
+		v.oneOf("benchmark.server_metrics.formats", f, "json", "csv", "jsonl", "parquet")
+	}
 	d := &b.ServerMetrics.Discovery
+	v.oneOf("benchmark.server_metrics.discovery.mode", d.Mode, "auto", "kubernetes", "disabled")
 	v.addIf(d.Mode == "disabled" && d.LabelSelector != "", "benchmark.server_metrics.discovery.label_selector", "is for mode auto or kubernetes")
 	v.addIf(d.Mode == "disabled" && d.Namespace != "", "benchmark.server_metrics.discovery.namespace", "is for mode auto or kubernetes")
 	v.addIf(!(d.Timeout > 0), "benchmark.server_metrics.discovery.timeout_seconds", "must be above 0")

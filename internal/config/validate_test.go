@@ -128,3 +128,54 @@ func TestOneMistake(t *testing.T) {
 		}
 	}
 }
+
+// TestSweepLimits: numbers and words of a sweep that are not allowed are refused, each with one message. None ends the program.
+func TestSweepLimits(t *testing.T) {
+	design := func(samples int, d Dimension) *Sweep {
+		d.Path = "phases.profiling.concurrency"
+		return &Sweep{Type: SweepSobol, IterationOrder: "repeated", Samples: samples, Dimensions: []Dimension{d}}
+	}
+	search := func(change func(*Sweep)) *Sweep {
+		s := &Sweep{
+			Type: SweepSearch, IterationOrder: "repeated", MaxIterations: 5, SearchSpace: []SearchDimension{{Path: "phases.profiling.concurrency", Low: 1, High: 9, Kind: "int"}},
+			Objectives: []Objective{{Metric: "request_latency", Direction: "minimize"}},
+		}
+		change(s)
+		return s
+	}
+	for want, sweep := range map[string]*Sweep{
+		"sweep.samples must be >= 2 and <= 1048576, not -3":                       design(-3, Dimension{Low: 1, High: 9}),
+		"sweep.dimensions[0].choices is empty":                                    design(4, Dimension{Choices: []any{}}),
+		"sweep.dimensions[0] needs lo < hi, or choices":                           design(4, Dimension{Low: 9, High: 1}),
+		"sweep.dimensions[0].lo must be > 0 for a logarithmic scale":              design(4, Dimension{High: 9, Scale: "log", Kind: "int"}),
+		`sweep.dimensions[0].scale "cubic" is not one of linear, log`:             design(4, Dimension{Low: 1, High: 9, Scale: "cubic", Kind: "int"}),
+		"sweep.n_initial_points must be >= 1, not -1":                             search(func(s *Sweep) { s.InitialPoints = -1 }),
+		"sweep.plateau_window must be >= 2, not 1":                                search(func(s *Sweep) { s.PlateauWindow = 1 }),
+		"sweep.improvement_patience must be >= 2, not -1":                         search(func(s *Sweep) { s.ImprovementPatience = -1 }),
+		"sweep.monotonic_stability_trials must be >= 1, not -1":                   search(func(s *Sweep) { s.MonotonicStabilityTrials = -1 }),
+		"sweep.sla_replicates must be >= 0, not -1":                               search(func(s *Sweep) { s.SLAReplicates = -1 }),
+		"sweep.plateau_threshold must be > 0, not -1":                             search(func(s *Sweep) { s.PlateauThreshold = -1 }),
+		"sweep.random_seed must be >= 0":                                          search(func(s *Sweep) { s.SearchSeed = new(int64(-1)) }),
+		`sweep.optuna_sampler "grid" is not one of gp, tpe, botorch`:              search(func(s *Sweep) { s.OptunaSampler = "grid" }),
+		`sweep.objectives[0].stat "p42" is not one of avg, p50, p90, p95, p99`:    search(func(s *Sweep) { s.Objectives[0].Stat = "p42" }),
+		`sweep.optuna_terminator "never" is not one of regret, emmr, none`:        search(func(s *Sweep) { s.OptunaTerminator = "never" }),
+		`benchmark.server_metrics.discovery.mode "kuberntes" is not one of auto,`: nil,
+	} {
+		r := Default()
+		r.Models.Items = []Model{{Name: "m"}}
+		r.Phases[0].Requests, r.Sweep = new(20), sweep
+		if sweep == nil {
+			r.ServerMetrics.Discovery.Mode = "kuberntes"
+		}
+		r.TakeFirst()
+		if err := r.Validate(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want only %q", err, want)
+		}
+	}
+	r := Default()
+	r.Models.Items, r.MultiRun.Convergence = []Model{{Name: "m"}}, &Convergence{Metric: "request_latency", Stat: "avg", Mode: "cv", MinRuns: 1}
+	r.Phases[0].Requests = new(20)
+	if err := r.Validate(); err == nil || err.Error() != "multi_run.convergence.min_runs must be >= 2, not 1" {
+		t.Error(err)
+	}
+}
