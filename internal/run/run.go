@@ -27,6 +27,7 @@ import (
 	"aiperf/internal/run/tracker"
 	"aiperf/internal/run/view"
 	"aiperf/internal/run/watch"
+	"aiperf/internal/workload/dataset"
 	"aiperf/internal/workload/load"
 )
 
@@ -132,6 +133,9 @@ func (o *runResources) send(ctx context.Context) sentLoad {
 	s.result, s.used, s.err = o.runLoad(ctx)
 	o.say.view.EndLoad()
 	s.outputErr = o.outputs.Stop(ctx)
+	if d, ok := o.plan.data.(dataset.Releaser); ok { // the summary needs the memory
+		d.Release()
+	}
 	s.window, s.phases = profilingWindow(s.result)
 	return s
 }

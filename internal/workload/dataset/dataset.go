@@ -59,6 +59,12 @@ type Preparer interface {
 	Ahead(i int)
 }
 
+// Releaser is a dataset that holds much memory for its conversations.
+type Releaser interface {
+	// Release gives the memory back. No conversation may be read afterwards.
+	Release()
+}
+
 // OpenEnded is a dataset that is read while it is used. Its length is unknown when it is opened. Len, Info and other methods about the whole
 // dataset wait until the file is read to its end.
 type OpenEnded interface {

@@ -40,7 +40,10 @@ type Dataset struct {
 	total    int                      // turns of the whole dataset
 }
 
-var _ dataset.Dataset = (*Dataset)(nil)
+var (
+	_ dataset.Dataset  = (*Dataset)(nil)
+	_ dataset.Releaser = (*Dataset)(nil)
+)
 
 // lengthSource draws the input and output length of a turn together.
 type lengthSource interface {
@@ -104,6 +107,18 @@ func New(o Options) (*Dataset, error) {
 		s.addContexts()
 	}
 	return s, nil
+}
+
+// Release implements dataset.Releaser. With media it does nothing, because they may still be being made.
+func (s *Dataset) Release() {
+	if s.ahead != nil {
+		return
+	}
+	s.mu.Lock()
+	s.starts, s.turns, s.waits = rowstore.Column[int32]{}, rowstore.Column[turn]{}, rowstore.Column[float64]{}
+	s.mu.Unlock()
+	s.texts.release()
+	s.contexts.release()
 }
 
 // begin opens the prompt sequence and generates the prompts before all others: the shared system message, then the pool of prefixes. Lengths and

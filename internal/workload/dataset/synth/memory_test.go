@@ -40,6 +40,31 @@ func TestMemoryOfDraws(t *testing.T) {
 	}
 }
 
+// TestRelease: a dataset gives the memory of its draws back, also while it generates the next prompts.
+func TestRelease(t *testing.T) {
+	if testhome.RaceDetector {
+		t.Skip("the memory of the race detector itself would count")
+	}
+	const n = 300_000
+	o := base(t, 3)
+	o.Entries, o.Root = n, rng.New(nil)
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := heapInUse()
+	s.draw(n)
+	for i := range blockPrompts { // the last ones begin the next block
+		s.Conversation(i)
+	}
+	held := heapInUse() - before
+	s.Release()
+	if left := heapInUse() - before; held < 20*n || left > n {
+		t.Errorf("%d bytes held, %d left", held, left)
+	}
+	runtime.KeepAlive(s)
+}
+
 func heapInUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats

@@ -143,6 +143,18 @@ func (s *Sequence) placed(i int) (p prompt, repaired *string) {
 	}
 }
 
+// release forgets all prompts, after a block that is being generated.
+func (s *Sequence) release() {
+	if s == nil {
+		return
+	}
+	s.generating.Lock()
+	defer s.generating.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prompts, s.placedPrompts, s.fixed = rowstore.Column[prompt]{}, 0, map[int]string{}
+}
+
 // Inexact returns the number of prompts so far whose token count differs from the requested one.
 func (s *Sequence) Inexact() int {
 	s.mu.RLock()
