@@ -295,8 +295,10 @@ func (c *conn) close() {
 	})
 }
 
-// expired is a deadline in the past.
+// expired is a deadline in the past, and past is an instant there.
 var expired = time.Unix(1, 0)
+
+const past = 1
 
 // interrupt makes pending and later reads and writes end with a timeout. Reads still return what has arrived so far.
 func (c *conn) interrupt() {
@@ -308,6 +310,20 @@ func (c *conn) interrupt() {
 func (c *conn) SetReadDeadline(t time.Time) error {
 	c.readUntil.Store(instantOf(t))
 	return c.socket.SetReadDeadline(t)
+}
+
+// readBy implements link.
+func (c *conn) readBy(at int64) {
+	c.readUntil.Store(at)
+	if s, ok := c.socket.(interface{ readBy(at int64) error }); ok {
+		_ = s.readBy(at) // fails only on a closed connection, where reading ends too
+		return
+	}
+	var t time.Time
+	if at != 0 {
+		t = wallTime(at)
+	}
+	_ = c.socket.SetReadDeadline(t) // as above
 }
 
 // instantOf converts a deadline; 0 = none.

@@ -119,7 +119,7 @@ func (x *Exchange) sendStreamRest(end int64) {
 	if end != 0 {
 		defer s.conn.sendBy(s, wallTime(end)).Stop()
 	}
-	x.restSent(s.conn.sendBody(s, x.ranges), func() { _ = s.SetReadDeadline(expired) }) // SetReadDeadline of a stream never fails
+	x.restSent(s.conn.sendBody(s, x.ranges), func() { s.readBy(past) })
 }
 
 // readStreamHead waits for the head of an answer on a stream.

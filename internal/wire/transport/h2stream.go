@@ -39,9 +39,8 @@ type h2stream struct {
 	interimCount int    // number of interim responses
 	ended        bool   // nothing more will be stored
 	err          error  // why the stream has ended; nil = the answer is complete
-	deadline     time.Time
-	until        int64 // instant of the deadline; 0 = none
-	looks        int   // number of times that the deadline was over and bytes that had arrived were not stored yet
+	until        int64  // instant of the deadline; 0 = none
+	looks        int    // number of times that the deadline was over and bytes that had arrived were not stored yet
 	timer        *time.Timer
 	expired      bool // the deadline has passed, and what had arrived by then is stored
 
@@ -234,19 +233,13 @@ func (s *h2stream) release() {}
 // acknowledge implements link. One acknowledgement mode serves all streams of the connection.
 func (s *h2stream) acknowledge() { s.conn.k.quickAck() }
 
-// SetReadDeadline implements link.
-func (s *h2stream) SetReadDeadline(t time.Time) error {
-	s.setDeadline(t, instantOf(t))
-	return nil
-}
-
-// setDeadline sets the deadline; until is its instant.
-func (s *h2stream) setDeadline(t time.Time, until int64) {
+// readBy implements link.
+func (s *h2stream) readBy(at int64) {
 	s.mu.Lock()
-	s.deadline, s.until, s.looks, s.expired = t, until, 0, false
-	wait := time.Until(t)
+	s.until, s.looks, s.expired = at, 0, false
+	wait := time.Duration(at - clock.Now())
 	switch {
-	case t.IsZero():
+	case at == 0:
 		if s.timer != nil {
 			s.timer.Stop()
 		}
@@ -282,7 +275,7 @@ func (s *h2stream) hasAll() bool {
 // expire checks whether the deadline has passed: it may have moved since the timer was set.
 func (s *h2stream) expire() {
 	s.mu.Lock()
-	if late := !s.deadline.IsZero() && time.Until(s.deadline) <= 0; late && !s.expired {
+	if late := s.until != 0 && s.until <= clock.Now(); late && !s.expired {
 		if s.expired = s.hasAll(); !s.expired {
 			s.timer.Reset(lateReads)
 		}
@@ -293,7 +286,7 @@ func (s *h2stream) expire() {
 
 // interrupt implements link. What has arrived so far counts.
 func (s *h2stream) interrupt() {
-	s.setDeadline(expired, clock.Now())
+	s.readBy(clock.Now())
 	s.conn.stop(s)
 }
 

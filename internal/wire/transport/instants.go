@@ -2,7 +2,6 @@ package transport
 
 import (
 	"slices"
-	"time"
 
 	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/record"
@@ -50,8 +49,8 @@ type link interface {
 	finished() bool
 	// release returns the read buffers to the pool.
 	release()
-	// SetReadDeadline sets when fill gives up with a timeout.
-	SetReadDeadline(t time.Time) error
+	// readBy sets the instant at which fill gives up with a timeout; 0 = it waits.
+	readBy(at int64)
 	// interrupt makes pending and later calls of fill end with a timeout.
 	interrupt()
 	// reading starts a job that calls fill. Where it has to wait, reading may return, and whoever brings the bytes continues the job.

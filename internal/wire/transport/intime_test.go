@@ -147,9 +147,7 @@ func TestShortDeadlineOfStream(t *testing.T) {
 		s := newStream(&h2conn{client: &Client{}, k: &conn{}})
 		s.ended = true // nothing more can arrive
 		began := time.Now()
-		if err := s.SetReadDeadline(began.Add(50 * time.Microsecond)); err != nil {
-			t.Fatal(err)
-		}
+		s.readBy(clock.Now() + 50_000)
 		<-s.changed // the deadline is set
 		for expired := false; !expired; {
 			<-s.changed

@@ -229,12 +229,14 @@ func (s *loopSocket) SetDeadline(t time.Time) error {
 }
 
 // SetReadDeadline implements net.Conn.
-func (s *loopSocket) SetReadDeadline(t time.Time) error {
-	end := instantOf(t)
-	s.readDeadline.Store(end)
+func (s *loopSocket) SetReadDeadline(t time.Time) error { return s.readBy(instantOf(t)) }
+
+// readBy sets the instant at which reads end with a timeout; 0 = none.
+func (s *loopSocket) readBy(at int64) error {
+	s.readDeadline.Store(at)
 	return s.use("set", func(uintptr) {
-		if end != 0 {
-			s.loop.scheduleWake(s, end)
+		if at != 0 {
+			s.loop.scheduleWake(s, at)
 		}
 	})
 }

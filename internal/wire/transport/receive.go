@@ -96,11 +96,7 @@ func (x *Exchange) armRead() {
 	if x.cancelledByRun {
 		return
 	}
-	var t time.Time
-	if end := x.readEnd(); end != 0 {
-		t = wallTime(end)
-	}
-	x.link.SetReadDeadline(t)
+	x.link.readBy(x.readEnd())
 }
 
 // readEnd returns the earliest of the instants that end the reading; 0 = none.

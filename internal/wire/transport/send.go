@@ -193,7 +193,7 @@ func (x *Exchange) writeRest() {
 		n, err = k.socket.Write(rest)
 		x.recordSent(n)
 	}
-	x.restSent(err, func() { _ = k.SetReadDeadline(expired) }) // fails only on a closed connection, where reading ends too
+	x.restSent(err, func() { k.readBy(past) })
 }
 
 // restSent records how sending the rest ended. If its time is over, stop ends the wait for an answer.

@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"aiperf/internal/base/clock"
 	"aiperf/internal/measure/record"
 	"aiperf/internal/wire/framing"
 )
@@ -268,7 +269,7 @@ func (x *Exchange) strayBytes() error {
 	stray := x.body.buf
 	if len(stray) == 0 && !x.in.sealed {
 		last := x.in.arrival
-		x.link.SetReadDeadline(time.Now().Add(strayWait))
+		x.link.readBy(clock.Now() + int64(strayWait))
 		stray, _ = x.link.fill()
 		x.in.arrival = last
 	}
