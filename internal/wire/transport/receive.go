@@ -61,7 +61,7 @@ func (x *Exchange) readOver() {
 	}
 	x.endSending()
 	if x.err == nil && x.sent != 0 { // an answer may end before its request is sent
-		x.client.pace.ended(x.in.at - x.sent)
+		x.client.pace.ended(x.arrived())
 	}
 	reusable := x.unguard() && x.reusable && x.sent != 0
 	if x.unprocessed {
@@ -71,6 +71,14 @@ func (x *Exchange) readOver() {
 		return
 	}
 	x.complete(reusable)
+}
+
+// arrived returns how long the answer was arriving, ns. If it has one message, it is the time from the request.
+func (x *Exchange) arrived() int64 {
+	if a := x.arena; a != nil && len(a.messages)-len(a.marks) > 1 {
+		return x.in.at - x.trace.FirstChunk
+	}
+	return x.in.at - x.sent
 }
 
 // complete fills the record and gives back what the request used.

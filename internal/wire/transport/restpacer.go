@@ -16,7 +16,8 @@ import (
 //     twice as long as the rest, and reads must not bring more messages together than without a rest.
 //   - The acknowledgement leaves with the read. A server with Nagle's algorithm that writes a message in pieces waits for it. So reads must not end
 //     inside a message. Between messages such a server writes at most one rest later, which the rule about the gaps notices.
-//   - The end of an answer is noticed late, and so is the slot that it frees. So the rest is at most 1/400 of the time that answers take.
+//   - The end of an answer is noticed late, and so is the slot that it frees. Its last message may be read together with its end mark, and then the instant
+//     of the message is not known exactly. So the rest is at most 1/400 of the time in which answers arrive.
 //   - Whoever waits for the first content, or for the instant of a cancellation, waits longer. Such readings are urgent: nothing rests while one runs.
 //
 // A nil restPacer never rests.
@@ -44,7 +45,7 @@ const (
 	windowReads    = 2000 // reads between two decisions
 	gapRests       = 2    // a gap must be as long as this number of rests
 	shortGaps      = 500  // one gap of this number may be shorter
-	answerRests    = 400  // an answer must take as long as this number of rests
+	answerRests    = 400  // an answer must arrive for as long as this number of rests
 	shortAnswers   = 50   // one answer of this number may be shorter
 	partialReads   = 100  // one read of this number may end inside a message
 	largestPenalty = 64
@@ -168,14 +169,14 @@ func (p *restPacer) joined() {
 	}
 }
 
-// ended records an answer that took some ns from the request to its end.
-func (p *restPacer) ended(took int64) {
+// ended records an answer that was arriving for some ns.
+func (p *restPacer) ended(span int64) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.answers[permitted(took, answerRests)]++
+	p.answers[permitted(span, answerRests)]++
 	if step := int(p.step.Load()); step > p.answerStep() {
 		p.stop()
 	}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"aiperf/internal/measure/record"
 )
 
 // streamSim feeds a pacer with the reads of 100 streams.
@@ -159,5 +161,21 @@ func TestDelayWithoutRest(t *testing.T) {
 	}
 	if got := (*restPacer)(nil).withoutRest(5, 12); got != 7 {
 		t.Errorf("without a pacer: %d", got)
+	}
+}
+
+// TestArrived: the time between the messages of an answer limits the rests, not the wait for the first one. An end mark does not count as a message.
+func TestArrived(t *testing.T) {
+	x := &Exchange{sent: 100, in: &readState{arrival: arrival{at: 1000}}}
+	x.trace.FirstChunk = 900
+	for _, c := range []struct {
+		a    *arena
+		want int64
+	}{
+		{nil, 900}, {&arena{messages: make([]record.Message, 2), marks: []int{1}}, 900}, {&arena{messages: make([]record.Message, 3), marks: []int{2}}, 100},
+	} {
+		if x.arena = c.a; x.arrived() != c.want {
+			t.Errorf("%+v: %d ns, want %d", c.a, x.arrived(), c.want)
+		}
 	}
 }
