@@ -171,9 +171,11 @@ func (v *violations) searchLimits(s *Sweep) {
 	}
 	v.addIf(!(s.PlateauThreshold >= 0), "sweep.plateau_threshold", "must be > 0, not %g", s.PlateauThreshold)
 	v.addIf(s.SearchSeed != nil && *s.SearchSeed < 0, "sweep.random_seed", "must be >= 0")
-	v.oneOf("sweep.optuna_sampler", strings.ToLower(s.OptunaSampler), "", "gp", "tpe", "botorch")
-	v.oneOf("sweep.optuna_acquisition", strings.ToLower(s.OptunaAcquisition), "", "logei", "qlogei", "qnei", "qlognei", "qehvi", "qnehvi", "qlognehvi")
-	v.oneOf("sweep.optuna_terminator", strings.ToLower(s.OptunaTerminator), "", "regret", "emmr", "none")
+	for _, one := range [][2]string{{"optuna_sampler", s.OptunaSampler}, {"optuna_acquisition", s.OptunaAcquisition}, {"optuna_terminator", s.OptunaTerminator}} {
+		if key := "sweep." + one[0]; one[1] != "" {
+			v.oneOf(key, one[1], keyWords[key]...)
+		}
+	}
 }
 
 // tiers checks the named service levels of a search.

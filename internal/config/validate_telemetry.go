@@ -26,7 +26,7 @@ func (v *violations) telemetry(b *Benchmark) {
 		v.oneOf("benchmark.server_metrics.formats", f, "json", "csv", "jsonl", "parquet")
 	}
 	d := &b.ServerMetrics.Discovery
-	v.oneOf("benchmark.server_metrics.discovery.mode", d.Mode, "auto", "kubernetes", "disabled")
+	v.oneOf("benchmark.server_metrics.discovery.mode", d.Mode, keyWords["server_metrics.discovery.mode"]...)
 	v.addIf(d.Mode == "disabled" && d.LabelSelector != "", "benchmark.server_metrics.discovery.label_selector", "is for mode auto or kubernetes")
 	v.addIf(d.Mode == "disabled" && d.Namespace != "", "benchmark.server_metrics.discovery.namespace", "is for mode auto or kubernetes")
 	v.addIf(!(d.Timeout > 0), "benchmark.server_metrics.discovery.timeout_seconds", "must be above 0")

@@ -31,7 +31,9 @@ var keyWords = map[string][]string{
 	"sweep.sla_filters.op": comparisons, "sweep.sla_filters.stat": statistics, "sweep.sla_tiers.filters.op": comparisons,
 	"sweep.planner": {"bayesian", "optuna", "monotonic_sla", "smooth_isotonic"}, "sweep.objectives.direction": {"maximize", "minimize"},
 	"sweep.objectives.stat": statistics, "sweep.objective_pooling": {"mean", "pooled"}, "sweep.constraint_mode": {"penalty", "eic"},
-	"sweep.sla_precision": {"tight", "normal", "coarse"}, "multi_run.convergence.stat": statistics, "multi_run.convergence.mode": {"ci_width", "cv", "distribution"},
+	"sweep.optuna_sampler": {"gp", "tpe", "botorch"}, "sweep.optuna_acquisition": {"logei", "qlogei", "qnei", "qlognei", "qehvi", "qnehvi", "qlognehvi"},
+	"sweep.optuna_terminator": {"regret", "emmr", "none"},
+	"sweep.sla_precision":     {"tight", "normal", "coarse"}, "multi_run.convergence.stat": statistics, "multi_run.convergence.mode": {"ci_width", "cv", "distribution"},
 }
 
 var (
