@@ -139,7 +139,7 @@ func TestSearchConverges(t *testing.T) {
 		_, _, told, tried, _, err := searched(t, func(r *config.Run) {
 			limit := 0.1
 			r.MultiRun.NumRuns, r.Sweep.SLAReplicates = 6, replicates
-			r.MultiRun.Convergence = &config.Convergence{Metric: "request_latency", Mode: "cv", Stat: "avg", Threshold: &limit}
+			r.MultiRun.Convergence = &config.Convergence{Metric: "request_latency", Mode: "cv", Stat: "avg", MinRuns: 2, Threshold: &limit}
 		})
 		if err != nil {
 			t.Fatal(err, told)
