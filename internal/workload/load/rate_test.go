@@ -274,10 +274,10 @@ func TestAnswersUnreadAtTheEnd(t *testing.T) {
 		"turns":    {talk(10, 9, 100), 2 * 300 * ms, 2 * 6 * 100 * ms},
 	} {
 		bubble(t, name, func(t *testing.T) {
-			unread := 0 * ms
 			s := newSim(t, manner{})
 			start := clock.Now()
 			s.behave = func(*Request) manner {
+				unread := 0 * ms
 				if clock.Now() > start+int64(900*ms) { // the answer to this request arrives after 100 ms and lies until after the end
 					unread = 2 * sec
 				}
