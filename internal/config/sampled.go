@@ -15,11 +15,11 @@ func (r *Run) sampled() ([]point, error) {
 		return nil, fmt.Errorf("sweep.samples: %d cells; %d at most", s.Samples, maxCells)
 	}
 	if s.Samples < 1 {
-		return nil, fmt.Errorf("sweep.samples: %d cells", s.Samples)
+		return nil, fmt.Errorf("sweep.samples must be >= 2, not %d", s.Samples)
 	}
 	for i := range s.Dimensions {
 		if !s.Dimensions[i].hasValues() {
-			return nil, fmt.Errorf("sweep.dimensions[%d] has no values", i)
+			return nil, fmt.Errorf("sweep.dimensions[%d] has no values: it needs choices, or lo < hi (and lo > 0 for scale log)", i)
 		}
 	}
 	unit, err := r.unitPoints()

@@ -173,7 +173,7 @@ func (v *violations) searchLimits(s *Sweep) {
 	v.addIf(s.SearchSeed != nil && *s.SearchSeed < 0, "sweep.random_seed", "must be >= 0")
 	for _, one := range [][2]string{{"optuna_sampler", s.OptunaSampler}, {"optuna_acquisition", s.OptunaAcquisition}, {"optuna_terminator", s.OptunaTerminator}} {
 		if key := "sweep." + one[0]; one[1] != "" {
-			v.oneOf(key, one[1], keyWords[key]...)
+			v.oneOf(key, one[1], wordsOfKey(key)...)
 		}
 	}
 }

@@ -23,10 +23,10 @@ func (v *violations) telemetry(b *Benchmark) {
 	v.oneOf("benchmark.gpu_telemetry.mode", g.Mode, gpuModes...)
 	v.addIf(known && g.Enabled && g.Collector != "dcgm" && len(g.URLs) > 0, "benchmark.gpu_telemetry.urls", "cannot go with %s, which reads the GPUs of this machine: choose one", g.Collector)
 	for _, f := range b.ServerMetrics.Formats {
-		v.oneOf("benchmark.server_metrics.formats", f, "json", "csv", "jsonl", "parquet")
+		v.oneOf("benchmark.server_metrics.formats", f, wordsOfKey("server_metrics.formats")...)
 	}
 	d := &b.ServerMetrics.Discovery
-	v.oneOf("benchmark.server_metrics.discovery.mode", d.Mode, keyWords["server_metrics.discovery.mode"]...)
+	v.oneOf("benchmark.server_metrics.discovery.mode", d.Mode, wordsOfKey("server_metrics.discovery.mode")...)
 	v.addIf(d.Mode == "disabled" && d.LabelSelector != "", "benchmark.server_metrics.discovery.label_selector", "is for mode auto or kubernetes")
 	v.addIf(d.Mode == "disabled" && d.Namespace != "", "benchmark.server_metrics.discovery.namespace", "is for mode auto or kubernetes")
 	v.addIf(!(d.Timeout > 0), "benchmark.server_metrics.discovery.timeout_seconds", "must be above 0")

@@ -209,7 +209,7 @@ func (o *MergeOptions) headline(r *Result, parts []part, sums []*metric.Summary)
 	return artifact.WriteFile(filepath.Join(o.Out, "merged.json"), append(text, '\n'))
 }
 
-// warnOf says what is not known of one of the runs: its settings, or requests that its raw export lacks.
+// warnOf warns if the settings of a run could not be read, or if its raw export lacks requests.
 func (o *MergeOptions) warnOf(p *part, s *metric.Summary) {
 	own, ok := p.member.(ownRun)
 	if !ok || o.Info == nil {

@@ -160,7 +160,7 @@ func (c *conn) noteStored() {
 	}
 }
 
-// hasStored reports whether the bytes that had arrived by an instant were passed on: bytes of later were, or nothing is unread.
+// hasStored reports whether the bytes that had arrived by an instant were passed on: later bytes were, or nothing is unread.
 func (c *conn) hasStored(by int64) bool {
 	p := &c.progress
 	n := p.stored.Load()

@@ -124,7 +124,7 @@ func (d *Dashboard) Stop() error {
 		d.release()
 		d.keeper.release()
 		discardInput(int(d.options.In.Fd()))
-		if d.options.Err != nil && !waitFor(d.resume(), patience) { // the view was its last output for now
+		if d.options.Err != nil && !waitFor(d.resume(), patience) { // later messages are stored until the terminal reads
 			d.stopped = ErrUnread
 		}
 	})
